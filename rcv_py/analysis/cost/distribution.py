@@ -188,17 +188,18 @@ def _slowest(parts: Sequence[SlowestHit | None]) -> SlowestHit | None:
 _latencies_joined = by_field(_Latencies, values=added(1), slowest=_slowest)
 
 
-def _latencies(trace: Trace, parcel: Parcel, *, lines: tuple[int, ...]) -> tuple[_Latencies, ...]:
+_OfLines = tuple[_Latencies, ...]  # of each line
+
+
+def _latencies(lines: tuple[int, ...], trace: Trace, parcel: Parcel) -> _OfLines:
     return tuple(_latencies_of(_hits(trace, parcel, line=line)) for line in lines)
 
 
-def _all_latencies(parts: Sequence[tuple[_Latencies, ...]], *, lines: int) -> tuple[_Latencies, ...]:
-    return tuple(_latencies_joined([part[at] for part in parts]) for at in range(lines))
+def _all_latencies(lines: tuple[int, ...], parts: Sequence[_OfLines]) -> _OfLines:
+    return tuple(_latencies_joined([part[at] for part in parts]) for at in range(len(lines)))
 
 
-def _spreads(
-    _trace: Trace, part: tuple[_Latencies, ...], *, lines: tuple[int, ...]
-) -> dict[int, LatencySpread]:
+def _spreads(lines: tuple[int, ...], _trace: Trace, part: _OfLines) -> dict[int, LatencySpread]:
     found = {}
     for line, one in zip(lines, part, strict=True):
         numbers = _spread(*one.values)
@@ -207,23 +208,13 @@ def _spreads(
     return found
 
 
-def latency_spreads(lines: Iterable[int]) -> Reduction[tuple[_Latencies, ...], dict[int, LatencySpread]]:
+def latency_spreads(lines: Iterable[int]) -> Reduction[_OfLines, dict[int, LatencySpread]]:
     """Return the reduction for the latency distributions of these lines, by line; only lines with hits."""
     wanted = tuple(lines)
-    return Reduction(
-        partial(_latencies, lines=wanted),
-        partial(_all_latencies, lines=len(wanted)),
-        partial(_spreads, lines=wanted),
-    )
+    return Reduction(partial(_latencies, wanted), partial(_all_latencies, wanted), partial(_spreads, wanted))
 
 
-def histogram(
-    values: np.ndarray,
-    bins: int,
-    *,
-    is_log: bool = False,
-    step: int = 1,
-) -> Histogram:
+def histogram(values: np.ndarray, bins: int, *, is_log: bool = False, step: int = 1) -> Histogram:
     """Count values (at least 0) in at most `bins` bins.
 
     `step` is the smallest difference of times (4 cycles on gfx9): bins are multiples of it, so that no bin
@@ -233,7 +224,17 @@ def histogram(
     if not len(values):
         return Histogram(np.array([0, 1]), np.zeros(1, dtype=np.int64))
     low, high = int(values.min()), int(values.max())
-    edges = _log_edges(low, high, bins, step) if is_log else _even_edges(low, high, bins, step)
+    begin = low - low % step
+    if is_log:
+        first = max(begin, step)
+        top = max(high + step - high % step, first + step)
+        grown = np.geomspace(first, top, max(bins, 2))
+        edges = ascending(np.append(np.ceil(grown / step - 1e-9).astype(np.int64) * step, [first, top]))
+        edges = edges[(edges >= first) & (edges <= top)]
+        edges = np.append(0, edges) if low < first else edges
+    else:
+        width = step * max(1, -(-(high + 1 - begin) // (bins * step)))
+        edges = begin + width * np.arange(-(-(high + 1 - begin) // width) + 1, dtype=np.int64)
     place = np.searchsorted(edges, values, side="right") - 1
     return Histogram(edges, np.bincount(place, minlength=len(edges) - 1).astype(np.int64))
 
@@ -256,22 +257,6 @@ def _hits(_trace: Trace, parcel: Parcel, *, line: int, has_idle: bool = True) ->
         idle=tokens.idle[rows].astype(np.int64) if has_idle else np.full(len(rows), NEVER, dtype=np.int64),
         since=np.where(starts_run(owner), NEVER, start - np.roll(start, 1)),
     )
-
-
-def _even_edges(low: int, high: int, bins: int, step: int) -> np.ndarray:
-    begin = low - low % step
-    width = step * max(1, -(-(high + 1 - begin) // (bins * step)))
-    count = -(-(high + 1 - begin) // width)
-    return begin + width * np.arange(count + 1, dtype=np.int64)
-
-
-def _log_edges(low: int, high: int, bins: int, step: int) -> np.ndarray:
-    first = max(low - low % step, step)
-    top = max(high + step - high % step, first + step)
-    grown = np.geomspace(first, top, max(bins, 2))
-    edges = ascending(np.append(np.ceil(grown / step - 1e-9).astype(np.int64) * step, [first, top]))
-    edges = edges[(edges >= first) & (edges <= top)]
-    return np.append(0, edges) if low < first else edges
 
 
 LISTED = 200  # hits in the table

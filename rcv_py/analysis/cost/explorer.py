@@ -69,12 +69,11 @@ def source_tree(
     ]
     root = _tree(paths, nodes, dict(zip(folders, by_folder, strict=True)))
     unmapped = np.flatnonzero((code.leaf < 0) & ~code.is_label)
-    children = root.children
     if len(unmapped):
         line = int(unmapped[np.argmax(cost[unmapped])])
         tip = "Instructions whose source is not known."
-        children = [*children, _node(code, cost, unmapped, name=NO_SOURCE, tip=tip, line=line)]
-    return CostNode(cost=int(cost.sum()), by_kind=root.by_kind, children=children)
+        root.children.append(_node(code, cost, unmapped, name=NO_SOURCE, tip=tip, line=line))
+    return CostNode(cost=int(cost.sum()), by_kind=root.by_kind, children=root.children)
 
 
 def _lines(costs: SourceCosts, sources: Sequence[SourceFile], file: int, limit: int) -> list[CostNode]:
@@ -112,21 +111,15 @@ def _tree(
         inside.setdefault(parts[:-1], []).append(node)
     for folder in sorted(costs, key=len, reverse=True):
         children = sorted(inside.get(folder, ()), key=lambda node: (-node.cost, node.tip))
-        inside.setdefault(folder[:-1] if folder else None, []).append(
-            _folder(folder, costs[folder], children)
-        )
+        name, by_kind = folder[-1] if folder else "", costs[folder]
+        if len(children) == 1 and children[0].file < 0 and folder:
+            (node,) = children
+            node.name = f"{name}/{node.name}"
+        else:
+            tip, cost = "/".join(folder), int(by_kind.sum())
+            node = CostNode(name=name, tip=tip, cost=cost, by_kind=by_kind, children=children)
+        inside.setdefault(folder[:-1] if folder else None, []).append(node)
     return inside.get(None, [CostNode()])[0]
-
-
-def _folder(folder: tuple[str, ...], by_kind: np.ndarray, children: list[CostNode]) -> CostNode:
-    name = folder[-1] if folder else ""
-    if len(children) == 1 and children[0].file < 0 and folder:
-        (child,) = children
-        child.name = f"{name}/{child.name}"
-        return child
-    return CostNode(
-        name=name, tip="/".join(folder), cost=int(by_kind.sum()), by_kind=by_kind, children=children
-    )
 
 
 def matching(root: CostNode, text: str, sources: Sequence[SourceFile]) -> CostNode:

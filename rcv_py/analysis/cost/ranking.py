@@ -9,12 +9,7 @@ from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.cost.explorer import NO_SOURCE
 from rcv_py.analysis.cost.place_text import leaf_texts, line_text
-from rcv_py.analysis.program.instruction_classes import (
-    CLASS_COUNT,
-    CLASS_TEXT,
-    InstructionClass,
-    instruction_classes,
-)
+from rcv_py.analysis.program import instruction_classes as classes
 from rcv_py.base.runs import distinct
 from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable, SourceFile
@@ -40,11 +35,7 @@ class Ranked(NamedTuple):
 
 
 def ranking(
-    code: CodeTable,
-    sources: Sequence[SourceFile],
-    costs: CostColumns,
-    by: str = "instruction",
-    sort: str = "latency",
+    code: CodeTable, sources: Sequence[SourceFile], costs: CostColumns, by: str = BY[0], sort: str = "latency"
 ) -> tuple[Ranked, ...]:
     """Return all rows whose `sort` column is not zero, the largest first, ties in program order.
 
@@ -72,16 +63,14 @@ def ranking(
         elif by == "kind":
             name, text = TokenKind(number).name, KIND_TEXT[TokenKind(number)]
         else:
-            name, text = InstructionClass(number).name, CLASS_TEXT[InstructionClass(number)]
+            one = classes.InstructionClass(number)
+            name, text = one.name, classes.CLASS_TEXT[one]
         return Ranked(
             name=name,
             text=text,
             line=at if by == "instruction" else -1,
             rows=int(size[number]),
-            hits=int(columns["hits"][number]),
-            latency=int(columns["latency"][number]),
-            stall=int(columns["stall"][number]),
-            idle=int(columns["idle"][number]),
+            **{name: int(column[number]) for name, column in columns.items()},
             share=int(columns[sort][number]) / whole,
             source=places[at] if by == "instruction" else "",
         )
@@ -101,5 +90,5 @@ def _groups(code: CodeTable, by: str) -> tuple[np.ndarray, int]:
     elif by == "kind":
         group, n = np.where(code.kind < KIND_COUNT, code.kind, TokenKind.NONE).astype(np.int64), KIND_COUNT
     else:
-        group, n = instruction_classes(code).astype(np.int64), CLASS_COUNT
+        group, n = classes.instruction_classes(code).astype(np.int64), classes.CLASS_COUNT
     return np.where(code.is_label, -1, group), n

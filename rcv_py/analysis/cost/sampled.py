@@ -50,13 +50,9 @@ class SampledShares(NamedTuple):
     row: np.ndarray  # int64, code row
     sampled: np.ndarray  # float64, share of the samples
     traced: np.ndarray  # float64, share of the cycles of latency and idle time of the traced waves
-    sure: (
-        np.ndarray
-    )  # int8, 1: more samples than the trace explains, -1: fewer, 0: no difference beyond chance
+    sure: np.ndarray  # int8, beyond chance 1: more samples than the trace explains, -1: fewer; else 0
     agreement: float  # sum of the smaller of both shares; NaN without a trace
-    expected: (
-        float  # the agreement that so many samples of the traced shares have on average; NaN without one
-    )
+    expected: float  # the agreement that so many samples of the traced shares have on average; NaN without
 
     def __len__(self) -> int:
         return len(self.row)
@@ -90,18 +86,14 @@ def placed_samples(samples: PcSamples, trace: Trace) -> RowSamples:
     row, of = (_by_place if has_places else _by_text)(samples, trace)
     found = _summed(samples, row, len(code))
     placed = int(found.samples.sum())
-    return found._replace(
-        of=of,
-        elsewhere=int(samples.samples.sum()) - placed,
-        why="" if placed else _why_none(samples, trace),
-    )
+    why = "" if placed else _why_none(samples, trace)
+    return found._replace(of=of, elsewhere=int(samples.samples.sum()) - placed, why=why)
 
 
 def grouped(found: RowSamples, first: np.ndarray) -> RowSamples:
     """Return the samples with the row `first[i]`, int64 [n], standing for row i."""
-    return _summed(found, first, len(first))._replace(
-        of=first[found.of], elsewhere=found.elsewhere, why=found.why
-    )
+    summed = _summed(found, first, len(first))
+    return summed._replace(of=first[found.of], elsewhere=found.elsewhere, why=found.why)
 
 
 def _summed(samples: PcSamples | RowSamples, row: np.ndarray, size: int) -> RowSamples:
@@ -141,16 +133,12 @@ def _by_place(samples: PcSamples, trace: Trace) -> tuple[np.ndarray, np.ndarray]
     """The code row of each sampled instruction, -1 for none, and each row standing for itself; int64."""
     code = trace.code
     rows = np.flatnonzero(~code.is_label)
-    place = {
-        (codeobj, address): row
-        for codeobj, address, row in zip(
-            code.codeobj[rows].tolist(), code.address[rows].tolist(), rows.tolist(), strict=True
-        )
-    }
+    keys = zip(code.codeobj[rows].tolist(), code.address[rows].tolist(), strict=True)
+    place = dict(zip(keys, rows.tolist(), strict=True))
     found = np.full(len(samples), -1, dtype=np.int64)
-    keys = np.stack([samples.recording, samples.code_object])
     numbers = sorted({codeobj for codeobj, _ in place})
-    for recording, codeobj in np.unique(keys, axis=1).T.tolist():
+    of_samples = np.unique(np.stack([samples.recording, samples.code_object]), axis=1)
+    for recording, codeobj in of_samples.T.tolist():
         mine = np.flatnonzero((samples.recording == recording) & (samples.code_object == codeobj))
         for candidate in sorted(numbers, key=lambda number: number != codeobj):
             at = [place.get((candidate, offset), -1) for offset in samples.offset[mine].tolist()]
@@ -219,14 +207,10 @@ def sampled_shares(code: CodeTable, found: RowSamples) -> SampledShares:
     larger = np.clip(np.fmax(sampled, traced), 0, 1)
     error = np.sqrt(larger * (1 - larger) / max(total, 1))
     is_sure = has_both & (np.abs(difference) > SURE * error) & (np.abs(difference) >= NOTABLE)
-    return SampledShares(
-        row=rows,
-        sampled=sampled[rows],
-        traced=traced[rows],
-        sure=np.where(is_sure, np.sign(difference), 0).astype(np.int8)[rows],
-        agreement=float(np.minimum(sampled, traced).sum()) if has_both else np.nan,
+    sure = np.where(is_sure, np.sign(difference), 0).astype(np.int8)
+    agreement = expected = np.nan
+    if has_both:
+        agreement = float(np.minimum(sampled, traced).sum())
         # The mean deviation of a share of so many samples is sqrt(2 / pi) standard errors.
-        expected=1 - float(np.sqrt(traced * (1 - traced) / (2 * np.pi * total)).sum())
-        if has_both
-        else np.nan,
-    )
+        expected = 1 - float(np.sqrt(traced * (1 - traced) / (2 * np.pi * total)).sum())
+    return SampledShares(rows, sampled[rows], traced[rows], sure[rows], agreement, expected)

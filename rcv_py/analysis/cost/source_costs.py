@@ -76,17 +76,13 @@ def source_costs(code: CodeTable, cost: np.ndarray, how: SourceCost, files: int 
 
 def places(code: CodeTable, how: SourceCost) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (code row, file, line) of all places that a code row is charged to, int64, each once a row."""
+    files, lines = code.chain_file.astype(np.int64), code.chain_line.astype(np.int64)
     if how is SourceCost.SELF:
         row = np.flatnonzero(code.leaf >= 0)
-        at = code.leaf[row]
-    else:
-        row = np.repeat(np.arange(len(code)), np.diff(code.chain_first))
-        at = np.arange(len(code.chain_file))
-    file, line = code.chain_file[at].astype(np.int64), code.chain_line[at].astype(np.int64)
-    if how is SourceCost.SELF:
-        return row, file, line
-    once = np.sort(distinct(row, file, line)[0])
-    return row[once], file[once], line[once]
+        return row, files[code.leaf[row]], lines[code.leaf[row]]
+    row = np.repeat(np.arange(len(code)), np.diff(code.chain_first))
+    once = np.sort(distinct(row, files, lines)[0])
+    return row[once], files[once], lines[once]
 
 
 class Reasons(NamedTuple):

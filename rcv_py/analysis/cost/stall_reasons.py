@@ -71,9 +71,8 @@ def stall_reasons(code: CodeTable, rows: slice | None = None) -> StallReasons:
 
 def reason_name(reason: int) -> str:
     """Return the name of a reason, or its number if unknown."""
-    return (
-        REASON_TEXT[StallReason(reason)] if 0 <= reason < len(StallReason) else Message("reason {0}", reason)
-    )
+    is_known = 0 <= reason < len(StallReason)
+    return REASON_TEXT[StallReason(reason)] if is_known else Message("reason {0}", reason)
 
 
 def reason_meaning(reason: int) -> str:
