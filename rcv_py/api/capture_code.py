@@ -15,9 +15,8 @@ from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.core.occupancy import waves_of_unit
 from rcv_py.analysis.cost.distribution import LineHits, hits_of
+from rcv_py.analysis.cost.pc_samples import SampledShares, StallReasons, stall_reasons
 from rcv_py.analysis.cost.ranking import BY, Ranked
-from rcv_py.analysis.cost.sampled import SampledShares
-from rcv_py.analysis.cost.stall_reasons import StallReasons, stall_reasons
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree
 from rcv_py.analysis.flame.flame_layout import SiblingOrder

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.cost.stall_reasons import reason_meaning, reason_name
+from rcv_py.analysis.cost.pc_samples import reason_meaning, reason_name
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.profile import PcSamples
 from rcv_py.results import kinds

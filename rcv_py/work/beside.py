@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.analysis.cost.sampled import SamplesOfRun, own_samples, placed_samples
+from rcv_py.analysis.cost.pc_samples import SamplesOfRun, own_samples, placed_samples
 from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Problems
 from rcv_py.base.text import Message

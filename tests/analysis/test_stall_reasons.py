@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from rcv_py.analysis.cost.stall_reasons import reason_meaning, reason_name, stall_reasons
+from rcv_py.analysis.cost.pc_samples import reason_meaning, reason_name, stall_reasons
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.trace import Trace
 from tests.analysis import build

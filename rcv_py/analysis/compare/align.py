@@ -70,15 +70,6 @@ class Side(NamedTuple):
         return [tuple(keys[self.rows(block)].tolist()) for block in range(len(self.blocks))]
 
 
-def pair_blocks(a: Side, b: Side) -> np.ndarray:
-    """Return the block of `b` that matches each block of `a`, -1 for none; int32."""
-    partner = np.full(len(a.blocks), -1, dtype=np.int32)
-    _pair_equal(partner, a.parts(a.text), b.parts(b.text))
-    _pair_equal(partner, a.parts(a.shape), b.parts(b.shape))
-    _pair_alike(partner, a, b)
-    return partner
-
-
 def _pair_equal(partner: np.ndarray, a: Sequence[tuple[int, ...]], b: Sequence[tuple[int, ...]]) -> None:
     """Pair blocks with equal contents: first in the order of both programs, then at any position."""
     left, right = keys_of(a, b)
@@ -112,20 +103,16 @@ def _pair_alike(partner: np.ndarray, a: Side, b: Side) -> None:
     )
     both = np.stack([np.minimum(bag, bag_b).sum(axis=1) for bag in bag_a])
     alike = 2 * both / np.add.outer(bag_a.sum(axis=1), bag_b.sum(axis=1))
-    score = alike - PLACE_WEIGHT * np.abs(
-        np.subtract.outer(_places(a.blocks)[left], _places(b.blocks)[right])
+    places_a, places_b = (  # of the middles of blocks, 0 to 1
+        (table.first + table.stop) / 2 / max(int(table.stop[-1]), 1) for table in (a.blocks, b.blocks)
     )
+    score = alike - PLACE_WEIGHT * np.abs(np.subtract.outer(places_a[left], places_b[right]))
     order = np.argsort(-score, axis=None, kind="stable")
     used = np.zeros(len(b.blocks), dtype=bool)
     for at in order[score.reshape(-1)[order] >= ALIKE].tolist():
         i, j = left[at // len(right)], right[at % len(right)]
         if partner[i] < 0 and not used[j]:
             partner[i], used[j] = j, True
-
-
-def _places(table: Blocks) -> np.ndarray:
-    """Relative position in the program of the middle of each block, 0 to 1."""
-    return (table.first + table.stop) / 2 / max(int(table.stop[-1]), 1)
 
 
 _COMMENT = re.compile(r"\s*(//|;).*$")
@@ -303,12 +290,9 @@ Way = tuple[np.ndarray, np.ndarray]  # row of B of each row of A, int32; which r
 
 def _best(ways: list[Way], texts: list[list[str]]) -> Way:
     """The way with most paired rows; pairs that differ only in register names count twice."""
-
-    def likeness(way: Way) -> int:
-        a, b = _pairs(way, texts)
-        return len(a) + sum(map(eq, renamed(a, renaming(a, b)), b))
-
-    return max(ways, key=likeness)
+    pairs = [_pairs(way, texts) for way in ways]
+    likeness = [len(a) + sum(map(eq, renamed(a, renaming(a, b)), b)) for a, b in pairs]
+    return ways[likeness.index(max(likeness))]
 
 
 def _paired(left: Side, right: Side, *, by_text: bool, by_block: bool) -> Way:
@@ -317,7 +301,11 @@ def _paired(left: Side, right: Side, *, by_text: bool, by_block: bool) -> Way:
     moved = np.zeros(len(to_b), dtype=bool)
     keys = (left.text, right.text) if by_text else (left.shape, right.shape)
     if by_block:
-        for i, j in enumerate(pair_blocks(left, right).tolist()):
+        partner = np.full(len(left.blocks), -1, dtype=np.int32)  # the block of the other program
+        _pair_equal(partner, left.parts(left.text), right.parts(right.text))
+        _pair_equal(partner, left.parts(left.shape), right.parts(right.shape))
+        _pair_alike(partner, left, right)
+        for i, j in enumerate(partner.tolist()):
             if j >= 0:
                 _pair(to_b, left.rows(i), right.rows(j), *keys)
         moved = _moved(to_b, left.blocks.of_row)

@@ -70,26 +70,22 @@ def launches(comparison: Comparison) -> Facts:
     a, b = launch.a, launch.b
     engines = plural(len(a.engines), "traced shader engine")
     engines += "" if a.engines == b.engines else Message(" and {0:,}", len(b.engines))
-    facts: list[tuple[str, str]] = [
-        (
-            "launch duration",
-            Message("{0:,} and {1:,} cycles, {2}", a.duration, b.duration, _ratio(launch.duration)),
-        ),
+    duration = Message("{0:,} and {1:,} cycles, {2}", a.duration, b.duration, _ratio(launch.duration))
+    facts: Facts = [
+        ("launch duration", duration),
         ("launched waves", Message("{0:,} and {1:,} on {2}", a.waves, b.waves, engines)),
         ("mean life of a wave", Message("{0:,.0f} and {1:,.0f} cycles", a.per_wave, b.per_wave)),
     ]
     if launch.wave_work is not None:
         work_a, work_b = launch.wave_work
-        facts.append(
-            ("work of a wave", Message("{0} and {1}, {2}", _amount(work_a), _amount(work_b), work_a.unit))
-        )
+        work = Message("{0} and {1}, {2}", _amount(work_a), _amount(work_b), work_a.unit)
+        facts.append(("work of a wave", work))
     return facts
 
 
 def _amount(work: WorkPerWave) -> str:
-    return (
-        f"{work.low:,.0f}" if work.low == work.high else Message("{0:,.0f} to {1:,.0f}", work.low, work.high)
-    )
+    is_one = work.low == work.high
+    return f"{work.low:,.0f}" if is_one else Message("{0:,.0f} to {1:,.0f}", work.low, work.high)
 
 
 def _side(costs: CaptureCosts) -> str:

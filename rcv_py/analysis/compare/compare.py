@@ -12,24 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.analysis.compare import verdict as verdicts
 from rcv_py.analysis.compare.align import Alignment, Fate, align
 from rcv_py.analysis.compare.costs import CaptureCosts, chance
 from rcv_py.analysis.compare.deltas import Deltas, Rates, Table, deltas, drawn, rates
 from rcv_py.analysis.compare.grouped import GROUPS, Groups
-from rcv_py.analysis.compare.verdict import (
-    ASSUMED,
-    MIN_ALONE,
-    MIN_REPLICATE,
-    Judgement,
-    KernelDelta,
-    LaunchDelta,
-    Ratio,
-    Verdict,
-    WorkPerWave,
-    judge,
-    refuse,
-    work_notes,
-)
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.matrix_forms import flops_of
 from rcv_py.base.text import Message, percent, plural, short_kernel
@@ -72,7 +59,7 @@ def kernel_delta(
     *,
     threshold: float,
     floor: float,
-) -> KernelDelta:
+) -> verdicts.KernelDelta:
     """Return the kernel's numbers; noise is at least `threshold` of the launch, and `floor` of the rest."""
     a, b = (_side(*parts) for parts in zip(sides, both, alignment.listing, strict=True))
     row_a, row_b = alignment.listing
@@ -81,7 +68,7 @@ def kernel_delta(
     work = [float(side.count[:, paired].sum()) / number for side, number in zip(both, waves, strict=True)]
     hits = [float(side.hits.sum()) for side in sides]
     per_wave = (a.cycles / waves[0], b.cycles / waves[1])
-    return KernelDelta(
+    return verdicts.KernelDelta(
         waves=waves,
         hits_per_wave=(hits[0] / waves[0], hits[1] / waves[1]),
         per_wave=per_wave,
@@ -97,19 +84,19 @@ def kernel_delta(
 
 def _launches(
     sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool, rng: np.random.Generator, threshold: float
-) -> LaunchDelta | None:
+) -> verdicts.LaunchDelta | None:
     """Compare both launches; None unless both began and ended in their traces."""
     a, b = (side.launch for side in sides)
     if a is None or b is None or a.is_cut or b.is_cut:
         return None
     value = b.duration / a.duration
-    ratio = Ratio(value, max(threshold, value * float(np.hypot(chance(a, rng), chance(b, rng)))))
-    return LaunchDelta(a, b, ratio, work_of(sides, is_same_isa))
+    ratio = verdicts.Ratio(value, max(threshold, value * float(np.hypot(chance(a, rng), chance(b, rng)))))
+    return verdicts.LaunchDelta(a, b, ratio, work_of(sides, is_same_isa))
 
 
 def work_of(
     sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool
-) -> tuple[WorkPerWave, WorkPerWave] | None:
+) -> tuple[verdicts.WorkPerWave, verdicts.WorkPerWave] | None:
     """Return the work of a wave of each side, in the best unit that both have.
 
     Matrix operations do not depend on tiling; executed instructions are comparable only for equal programs.
@@ -121,13 +108,13 @@ def work_of(
             return None
         unit, amounts = EXECUTED, [side.hits.sum(axis=1) for side in sides]
     each = [amount / np.maximum(side.waves, 1) for amount, side in zip(amounts, sides, strict=True)]
-    a, b = (WorkPerWave(float(work.min()), float(work.max()), unit) for work in each)
+    a, b = (verdicts.WorkPerWave(float(work.min()), float(work.max()), unit) for work in each)
     return a, b
 
 
-def _ratio(value: tuple[float, float], spread: float, floor: float) -> Ratio:
+def _ratio(value: tuple[float, float], spread: float, floor: float) -> verdicts.Ratio:
     ratio = value[1] / value[0] if value[0] else 1.0
-    return Ratio(ratio, max(floor, ratio * spread))
+    return verdicts.Ratio(ratio, max(floor, ratio * spread))
 
 
 ALIKE = 0.6  # least share of executions in paired rows, on the worse side, if kernel names differ
@@ -146,15 +133,15 @@ class Comparison:
     b: CaptureCosts
     measure: str  # of compare.costs.MEASURES
     align: Alignment
-    judgement: Judgement
-    kernel: KernelDelta | None  # None if nothing can be compared
+    judgement: verdicts.Judgement
+    kernel: verdicts.KernelDelta | None  # None if nothing can be compared
     notes: tuple[str, ...]
     rates: tuple[Rates, Rates]
     replicate: Comparison | None = None
     noise_of: CaptureCosts | None = None  # the replicate that was given, even if unusable
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> verdicts.Verdict:
         """The verdict on the whole kernel."""
         return self.judgement.verdict
 
@@ -223,10 +210,13 @@ def compare(
     of A, whose difference from A is noise.
     """
     given = replicate
-    if replicate is not None and _is_same_record(a, replicate):
-        replicate = None
+    if replicate is not None:  # two runs never agree in every wave group to the cycle
+        columns = ("hits", "latency", "stall", "idle")
+        is_equal = (np.array_equal(getattr(a, name), getattr(replicate, name)) for name in columns)
+        if a.code.text == replicate.code.text and all(is_equal):
+            replicate = None
     if threshold is None:
-        threshold = MIN_ALONE if replicate is None else MIN_REPLICATE
+        threshold = verdicts.MIN_ALONE if replicate is None else verdicts.MIN_REPLICATE
     alignment = align(a.code, b.code)
     both = rates(a, b, alignment, measure, blocks(b.code))
     why = _why_not(a, b, alignment)
@@ -236,35 +226,20 @@ def compare(
     if noise is not None and (noise.kernel is None or not noise.align.is_same):
         why = NO_REPLICATE
     found = Comparison(
-        a,
-        b,
-        measure,
-        align=alignment,
-        judgement=refuse(why),
-        kernel=None,
-        notes=(),
-        rates=both,
-        noise_of=given,
+        a, b, measure, alignment, verdicts.refuse(why), None, notes=(), rates=both, noise_of=given
     )
     if why:
         return found
     rng = np.random.default_rng(seed)
     is_assumed = replicate is None and (a.is_by_wave or b.is_by_wave)
-    floor = max(threshold, ASSUMED if is_assumed else 0.0)
+    floor = max(threshold, verdicts.ASSUMED if is_assumed else 0.0)
     kernel = kernel_delta((a, b), both, alignment, rng, threshold=threshold, floor=floor)
     if noise is not None and noise.kernel is not None:
         kernel = kernel.beyond(noise.kernel)
-    judgement = judge(kernel, alignment.is_same)
+    judgement = verdicts.judge(kernel, alignment.is_same)
     own = (OWN_REPLICATE,) if given is not replicate else ()
     notes = tuple(filter(None, (judgement.beside, *_notes(a, b, kernel, is_assumed=is_assumed), *own)))
     return replace(found, judgement=judgement, kernel=kernel, notes=notes, replicate=noise)
-
-
-def _is_same_record(a: CaptureCosts, replicate: CaptureCosts) -> bool:
-    """Whether two captures are the same record: two runs never agree in every wave group to the cycle."""
-    columns = ("hits", "latency", "stall", "idle")
-    is_equal = (np.array_equal(getattr(a, name), getattr(replicate, name)) for name in columns)
-    return a.code.text == replicate.code.text and all(is_equal)
 
 
 def _why_no_waves(side: CaptureCosts, name: str) -> str:
@@ -310,8 +285,8 @@ def _paired_share(side: CaptureCosts, to: np.ndarray) -> float:
     return float(hits[to >= 0].sum() / max(hits.sum(), 1))
 
 
-def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, *, is_assumed: bool) -> list[str]:
-    notes = list(work_notes(kernel))
+def _notes(a: CaptureCosts, b: CaptureCosts, kernel: verdicts.KernelDelta, *, is_assumed: bool) -> list[str]:
+    notes = list(verdicts.work_notes(kernel))
     if a.kernel != b.kernel:
         notes.insert(0, Message("The kernels have different names: {0}.", _kernels(a, b)))
     for side, name in ((a, "A"), (b, "B")):
@@ -334,7 +309,9 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, *, is_assumed:
             "capture of the build of A, would show it."
         )
         notes.append(
-            Message(text, " and ".join(alone), "have" if len(alone) > 1 else "has", percent(ASSUMED, 1))
+            Message(
+                text, " and ".join(alone), "have" if len(alone) > 1 else "has", percent(verdicts.ASSUMED, 1)
+            )
         )
     covered = min(kernel.covered)
     if covered < COVERED:

@@ -88,9 +88,8 @@ def _lines(side: CaptureCosts) -> tuple[np.ndarray, list[_Line]]:
     """Return the innermost source line of each row (int64, -1 for none), and these lines."""
     code, of = side.code, np.full(len(side.code), -1, dtype=np.int64)
     leaf = code.leaf[code.leaf >= 0]
-    pairs, group = np.unique(
-        code.chain_file[leaf].astype(np.int64) << 32 | code.chain_line[leaf], return_inverse=True
-    )
+    place = code.chain_file[leaf].astype(np.int64) << 32 | code.chain_line[leaf]
+    pairs, group = np.unique(place, return_inverse=True)
     of[code.leaf >= 0] = group.reshape(-1)
     lines = []
     for pair in pairs.tolist():

@@ -52,15 +52,13 @@ class ProgramChange(NamedTuple):
     def worse(self) -> tuple[str, ...]:
         """What B has more of: `registers` and `spills`; and `waves`, if fewer of them fit."""
         a, b = self.facts
+        spills = ("scratch", "spills", "spilled_vgprs", "spilled_sgprs")
         found = {
-            "registers": _is_more(a.vgprs, b.vgprs) or _is_more(a.sgprs, b.sgprs),
-            "spills": any(
-                _is_more(getattr(a, name), getattr(b, name))
-                for name in ("scratch", "spills", "spilled_vgprs", "spilled_sgprs")
-            ),
-            "waves": _is_more(b.waves, a.waves),
+            "registers": ((a.vgprs, b.vgprs), (a.sgprs, b.sgprs)),
+            "spills": tuple((getattr(a, name), getattr(b, name)) for name in spills),
+            "waves": ((b.waves, a.waves),),
         }
-        return tuple(name for name, is_worse in found.items() if is_worse)
+        return tuple(name for name, pairs in found.items() if any(0 <= few < many for few, many in pairs))
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -74,10 +72,6 @@ class ProgramChange(NamedTuple):
         is_b = fate is Fate.INSERTED
         side = self.align.fate_b if is_b else self.align.fate_a
         return int(np.count_nonzero((side == fate) & ~self.code[is_b].is_label))
-
-
-def _is_more(before: int, after: int) -> bool:
-    return min(before, after) >= 0 and after > before
 
 
 def program_facts(trace: Trace, facts: RunFacts | None) -> ProgramFacts:

@@ -26,7 +26,7 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.core.cost_columns import CostColumns, split_cycles
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.cost.hotspot import HotspotBins
-from rcv_py.analysis.cost.stall_reasons import reason_name
+from rcv_py.analysis.cost.pc_samples import reason_name
 from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind

@@ -20,7 +20,7 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import sums_by_kind
-from rcv_py.analysis.cost.stall_reasons import reason_name
+from rcv_py.analysis.cost.pc_samples import reason_name
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable

@@ -8,7 +8,7 @@ import numpy as np
 
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.reduction import Answers, InMemory
-from rcv_py.analysis.cost.stall_reasons import stall_reasons
+from rcv_py.analysis.cost.pc_samples import stall_reasons
 from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.events.scope_costs import scope_costs
 from rcv_py.analysis.findings import addresses, issuing, samples, scopes, shape, waiting

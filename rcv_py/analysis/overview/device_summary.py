@@ -15,7 +15,7 @@ from rcv_py.analysis.core.occupancy import all_resident, residencies
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged, by_field
 from rcv_py.analysis.cost.activity import STATE_SHARES, Activity, StateShares, activity
-from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
+from rcv_py.analysis.cost.pc_samples import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.counters.counter_shares import CounterShares, counter_shares
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, UnitTable, occupancy_numbers, unit_table
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits

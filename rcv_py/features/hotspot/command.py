@@ -4,7 +4,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.hotspot import binned, hotspot_bins, static_bins
-from rcv_py.analysis.cost.stall_reasons import stall_reasons
+from rcv_py.analysis.cost.pc_samples import stall_reasons
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimit, OccupancyLimits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, percent, plural, short_kernel

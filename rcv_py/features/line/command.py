@@ -14,8 +14,8 @@ from rcv_py.analysis.cost.distribution import (
     distribution_view,
     hits_of,
 )
+from rcv_py.analysis.cost.pc_samples import stall_reasons
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, heading

@@ -12,7 +12,7 @@ from rcv_py.analysis.cost.distribution import (
     Spread,
     distribution_view,
 )
-from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
+from rcv_py.analysis.cost.pc_samples import StallReasons, reason_name, stall_reasons
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace

@@ -9,7 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside
 from rcv_py.analysis.attribution.instruction_help import instruction_help
-from rcv_py.analysis.cost.stall_reasons import stall_reasons
+from rcv_py.analysis.cost.pc_samples import stall_reasons
 from rcv_py.analysis.timeline.token_details import (
     NO_OTHER_WAVES,
     Meanwhile,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.distribution import Spread
+from rcv_py.analysis.cost.pc_samples import StallReasons, reason_name
 from rcv_py.analysis.cost.place_text import beside, place_text
-from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.timeline.token_details import LineTotals, TokenDetails
 from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.cost.sampled import SamplesOfRun
+from rcv_py.analysis.cost.pc_samples import SamplesOfRun
 from rcv_py.base.errors import TraceError
 from rcv_py.base.text import join_texts
 from rcv_py.features.samples.result import samples_table, sentences

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.cost.pc_samples import RowSamples, SampledShares, SamplesOfRun, grouped, sampled_shares
 from rcv_py.analysis.cost.place_text import source_of
-from rcv_py.analysis.cost.sampled import RowSamples, SampledShares, SamplesOfRun, grouped, sampled_shares
 from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.cost.stall_reasons import StallReasons
+from rcv_py.analysis.cost.pc_samples import StallReasons
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import (
     DASH,

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.analysis.cost.activity import MEANING, SHOWN, Activity, StateShares
-from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_meaning, reason_name
+from rcv_py.analysis.cost.pc_samples import StallReasons, reason_meaning, reason_name
 from rcv_py.analysis.counters.counter_shares import CounterShares
 from rcv_py.analysis.counters.pmc.decision import decision
 from rcv_py.analysis.counters.pmc.traffic import traffic, traffic_facts

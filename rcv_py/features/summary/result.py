@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.cost.activity import SHOWN
-from rcv_py.analysis.cost.stall_reasons import reason_name
+from rcv_py.analysis.cost.pc_samples import reason_name
 from rcv_py.analysis.device.occupancy_curves import UnitTable
 from rcv_py.analysis.device.pipe_use import PIPES
 from rcv_py.analysis.overview.device_summary import DeviceSummary

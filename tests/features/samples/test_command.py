@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import rcv_py
+from rcv_py.analysis.cost.pc_samples import placed_samples, sampled_shares
 from rcv_py.analysis.cost.place_text import source_of
-from rcv_py.analysis.cost.sampled import placed_samples, sampled_shares
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.rocpd.read import read_profile
 from rcv_py.model.trace import Trace

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.core.cost_columns import cost_columns
-from rcv_py.analysis.cost.stall_reasons import stall_reasons
+from rcv_py.analysis.cost.pc_samples import stall_reasons
 from rcv_py.base.errors import TraceError
 from rcv_py.cli.main import main
 from rcv_py.formats.locate import CaptureForm, locate, shape_of

@@ -1,6 +1,6 @@
 """Why the samples of a real capture did not issue."""
 
-from rcv_py.analysis.cost.stall_reasons import stall_reasons
+from rcv_py.analysis.cost.pc_samples import stall_reasons
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.trace import Trace
 from tests.analysis.test_stall_reasons import (
