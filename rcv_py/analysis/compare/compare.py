@@ -134,9 +134,9 @@ class Comparison:
     measure: str  # of compare.costs.MEASURES
     align: Alignment
     judgement: verdicts.Judgement
-    kernel: verdicts.KernelDelta | None  # None if nothing can be compared
-    notes: tuple[str, ...]
     rates: tuple[Rates, Rates]
+    kernel: verdicts.KernelDelta | None = None  # None if nothing can be compared
+    notes: tuple[str, ...] = ()
     replicate: Comparison | None = None
     noise_of: CaptureCosts | None = None  # the replicate that was given, even if unusable
 
@@ -225,9 +225,8 @@ def compare(
         noise = compare(a, replicate, seed, measure=measure, threshold=threshold)
     if noise is not None and (noise.kernel is None or not noise.align.is_same):
         why = NO_REPLICATE
-    found = Comparison(
-        a, b, measure, alignment, verdicts.refuse(why), None, notes=(), rates=both, noise_of=given
-    )
+    refused = verdicts.refuse(why)
+    found = Comparison(a, b, measure, align=alignment, judgement=refused, rates=both, noise_of=given)
     if why:
         return found
     rng = np.random.default_rng(seed)

@@ -148,7 +148,8 @@ def placeholder(trace: Trace) -> HealthNote | None:
         remedy = Message(text, cu)
         settings = {"att_shader_engine_mask": engine_mask(lives.se[unit == cu])}
         settings |= {"att_target_cu": cu} if cu <= MAX_TARGET else {}
-    return HealthNote("placeholder", Severity.ERROR, title, tuple(evidence), consequence, remedy, settings)
+    texts = {"title": title, "consequence": consequence, "remedy": remedy}
+    return HealthNote("placeholder", Severity.ERROR, evidence=tuple(evidence), settings=settings, **texts)
 
 
 def unreadable(trace: Trace) -> HealthNote | None:
@@ -188,7 +189,8 @@ def not_traced(trace: Trace) -> HealthNote | None:
     else:
         return None
     rows = (number("instructions with rows", len(trace.code)),)
-    return HealthNote(name, Severity.INFO, title, rows, consequence, remedy, settings)
+    texts = {"title": title, "consequence": consequence, "remedy": remedy}
+    return HealthNote(name, Severity.INFO, evidence=rows, settings=settings, **texts)
 
 
 NOTABLE = 0.01  # of the cycles: more changes the ranking of lines
