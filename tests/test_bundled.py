@@ -9,9 +9,10 @@ from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 
 ASKED = (
+    "from rcv_py.base.colors import ROLES\n"
     "from rcv_py.base.resources import find, resource, samples\n"
     "print(resource('fonts/JetBrainsMono-Regular.ttf'), *samples(), find('docs/tutorial.md'),\n"
-    "      find('packaging/skill/rcv/SKILL.md'), sep='\\n')\n"
+    "      find('packaging/skill/rcv/SKILL.md'), ROLES['base'].light, sep='\\n')\n"
 )
 
 
@@ -34,4 +35,4 @@ def test_a_package_has_its_fonts_and_samples_inside(tmp_path: Path) -> None:
         for name in ("compiled_rms_norm", "matmul_tiled", "pc_sampling", "placeholder", "raw_rms_norm")
     ]
     expected += [inside / "docs" / "tutorial.md", inside / "packaging" / "skill" / "rcv" / "SKILL.md"]
-    assert asked.stdout.split() == list(map(str, expected))
+    assert asked.stdout.split() == [*map(str, expected), "#ffffff"]
