@@ -94,17 +94,12 @@ class Feature(NamedTuple):
     def named(self, folder: str) -> Feature:
         """Return the feature with the name of its folder, and panels with the full names of their classes."""
         own = self._replace(id=folder)
-        return own._replace(
-            panels=tuple(
-                panel._replace(target=own.module(panel.target if ":" in panel.target else _class_of(panel)))
-                for panel in self.panels
-            )
-        )
-
-
-def _class_of(panel: PanelEntry) -> str:
-    """The class that is named after a panel."""
-    return f"{panel.target}:{''.join(map(str.capitalize, panel.id.split('_')))}Panel"
+        panels = []
+        for panel in self.panels:
+            usual = f":{''.join(map(str.capitalize, panel.id.split('_')))}Panel"
+            target = panel.target if ":" in panel.target else panel.target + usual
+            panels.append(panel._replace(target=own.module(target)))
+        return own._replace(panels=tuple(panels))
 
 
 @cache

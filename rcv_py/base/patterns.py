@@ -74,30 +74,19 @@ class Pattern:
 def _compiled(expression: str, is_case_sensitive: bool) -> Any:
     import regex  # noqa: PLC0415 - most commands search nothing, and it takes 10 ms to import
 
-    _check(expression, 0 if is_case_sensitive else re.IGNORECASE)
-    flags = regex.VERSION0 | (0 if is_case_sensitive else regex.IGNORECASE)
-    try:
-        return regex.compile(expression, flags, cache_pattern=False)
-    except (regex.error, OverflowError, RecursionError, MemoryError, ValueError) as error:
-        raise _complicated() from error
-
-
-def _check(expression: str, flags: int) -> None:
-    """Raise UsageError if the expression is too long, repeats too much, or is invalid."""
+    complicated = UsageError("The search text is too complicated.", hint="Search for something shorter.")
     repeats = prod(max(1, int(count)) for count in _REPEATS.findall(expression))
     if len(expression) > MAX_LETTERS or repeats > MAX_REPEATS:
-        raise _complicated()
+        raise complicated
+    flags = regex.VERSION0 | (0 if is_case_sensitive else regex.IGNORECASE)
     try:
-        re.compile(expression, flags)
+        re.compile(expression, 0 if is_case_sensitive else re.IGNORECASE)  # its errors name the character
+        return regex.compile(expression, flags, cache_pattern=False)
     except re.error as error:
         where = "" if error.pos is None else Message(" at character {0}", error.pos + 1)
         raise UsageError(
             Message("The search text is not a regular expression: {0}{1}.", error.msg, where),
             hint="Switch regular expressions off to search for the text as it is.",
         ) from error
-    except (OverflowError, RecursionError) as error:
-        raise _complicated() from error
-
-
-def _complicated() -> UsageError:
-    return UsageError("The search text is too complicated.", hint="Search for something shorter.")
+    except (regex.error, OverflowError, RecursionError, MemoryError, ValueError) as error:
+        raise complicated from error

@@ -22,8 +22,12 @@ def whole_file(path: Path, makes_folders: bool = True) -> Iterator[BinaryIO]:
     A name that ends in `.gz` is compressed.  On any error, and on Ctrl+C, nothing is left.  Raises
     ExportError with a sentence if the file cannot be written.
     """
-    with whole_path(path, makes_folders) as part, _opened(path, part) as stream:
-        yield stream
+    with whole_path(path, makes_folders) as part, part.open("wb") as stream:
+        if path.suffix != ".gz":
+            yield stream
+            return
+        with gzip.GzipFile("", "wb", FASTEST, stream) as packed:
+            yield cast(BinaryIO, packed)
 
 
 @contextmanager
@@ -106,13 +110,3 @@ def _made_folders(folder: Path) -> list[Path]:
     for one in reversed(new):
         one.mkdir(exist_ok=True)
     return new
-
-
-@contextmanager
-def _opened(path: Path, part: Path) -> Iterator[BinaryIO]:
-    with part.open("wb") as stream:
-        if path.suffix != ".gz":
-            yield stream
-            return
-        with gzip.GzipFile("", "wb", FASTEST, stream) as packed:
-            yield cast(BinaryIO, packed)

@@ -29,7 +29,6 @@ from typing import IO, Any, ParamSpec, TypeVar
 import numpy as np
 
 from rcv_py.base.machine import user_folders
-from rcv_py.base.machine.file_locks import is_locked_here
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -130,26 +129,18 @@ class _Compiled:
 
     def _first(self, types: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         """Call it with arguments whose types may need compilation."""
-        self._code = code = self._code or self._made()
-        with _alone(self._folder, self._function.__qualname__) if self._is_kept else nullcontext():
-            result = _quickly(code, values)
-        self._known.add(types)
-        return result
-
-    @property
-    def _folder(self) -> Path:
-        """The folder of machine code: the user's choice, else ours."""
         assert NUMBA is not None
         with _FOLDER_LOCK:
-            chosen = NUMBA.config.CACHE_DIR
-        return Path(chosen) if chosen else cache_folder(Path(self._function.__code__.co_filename).parent)
-
-    def _made(self) -> Callable[..., Any]:
-        assert NUMBA is not None
-        code = NUMBA.njit(self._function, nogil=True, **PLAIN)
-        if self._is_kept:
-            _keep(code, self._folder)
-        return code
+            chosen = NUMBA.config.CACHE_DIR  # by the user
+        folder = Path(chosen) if chosen else cache_folder(Path(self._function.__code__.co_filename).parent)
+        if self._code is None:
+            self._code = NUMBA.njit(self._function, nogil=True, **PLAIN)
+            if self._is_kept:
+                _keep(self._code, folder)
+        with _alone(folder, self._function.__qualname__) if self._is_kept else nullcontext():
+            result = _quickly(self._code, values)
+        self._known.add(types)
+        return result
 
 
 def _types(value: Any) -> Any:
@@ -175,7 +166,7 @@ def _alone(folder: Path, name: str) -> Iterator[None]:
     end = monotonic() + WAITS_S
     try:
         with suppress(OSError):  # files cannot be locked: then every process compiles
-            while lock is not None and monotonic() < end and not is_locked_here(lock):
+            while lock is not None and monotonic() < end and not user_folders.is_locked_here(lock):
                 sleep(BEAT_S)
         yield
     finally:

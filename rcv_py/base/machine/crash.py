@@ -9,10 +9,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 from rcv_py.base.log import without_home
-from rcv_py.base.machine.file_locks import is_locked_here
+from rcv_py.base.machine.user_folders import is_locked_here
 
 NAME = "fault-*.txt"
 MAX_BYTES = 64 << 10
@@ -29,7 +28,8 @@ def noted_faults(folder: Path) -> Iterator[None]:
         yield
         return
     with file:
-        _hold(file)
+        with suppress(OSError):
+            is_locked_here(file)
         was_enabled = faulthandler.is_enabled()
         faulthandler.enable(file)
         try:
@@ -47,18 +47,10 @@ def left_faults(folder: Path) -> tuple[str, ...]:
     found = []
     for path in sorted(folder.glob(NAME)):
         with suppress(OSError), path.open("rb") as file:
-            if not _hold(file):
+            if not is_locked_here(file):
                 continue
             text = file.read(MAX_BYTES).decode("utf-8", "replace").strip()
             path.unlink()
             if text:  # empty after a kill, which is no fault
                 found.append(without_home(text))
     return tuple(found)
-
-
-def _hold(file: IO[bytes]) -> bool:
-    """Lock a file until it is closed; return whether no other process has it locked."""
-    try:
-        return is_locked_here(file)
-    except OSError:
-        return False

@@ -19,11 +19,10 @@ VARIABLE = "RCV_EDITOR"
 FILE, LINE = "{file}", "{line}"
 _HINT = "Write it like code --goto {file}:{line}, clion --line {line} {file} or vim +{line} {file}."
 _AT_COLON, _PLUS, _FLAG = f"{FILE}:{LINE}", f"+{LINE} {FILE}", f"--line {LINE} {FILE}"
+_GOTO = f"--goto {_AT_COLON}"
 # Arguments for a line, by program names without ending; editors with windows first, the likeliest first.
 WAYS = {
-    **dict.fromkeys(
-        ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"), f"--goto {_AT_COLON}"
-    ),
+    **dict.fromkeys(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"), _GOTO),
     **dict.fromkeys(("clion", "pycharm", "idea", "fleet", "kate"), _FLAG),
     **dict.fromkeys(("subl", "zed", "hx", "helix"), _AT_COLON),
     **dict.fromkeys(("gvim", "gedit", "emacs", "emacsclient"), _PLUS),
@@ -42,9 +41,8 @@ def words_for(template: str, file: Path, line: int) -> list[str]:
     try:
         words = shlex.split(template, posix=os.name != "nt")
     except ValueError as error:
-        raise UsageError(
-            Message("The editor {0!r} has a quote that is not closed.", template), hint=_HINT
-        ) from error
+        text = Message("The editor {0!r} has a quote that is not closed.", template)
+        raise UsageError(text, hint=_HINT) from error
     if not words or FILE in words[0]:
         raise UsageError(Message("The editor {0!r} names no program.", template), hint=_HINT)
     if not any(FILE in word for word in words):
@@ -89,9 +87,8 @@ def start(words: Sequence[str], *, waits: bool) -> None:
     if program is None:
         raise UsageError(Message("There is no program {0!r} to edit with.", words[0]), hint=_HINT)
     if program.lower().endswith(_BATCH) and _READ_AGAIN.intersection("".join(words[1:])):
-        raise UsageError(
-            Message("{0} cannot be given this path safely.", words[0]), hint="Open the file by hand."
-        )
+        text = Message("{0} cannot be given this path safely.", words[0])
+        raise UsageError(text, hint="Open the file by hand.")
     command = [program, *words[1:]]
     try:
         if waits:
@@ -100,6 +97,5 @@ def start(words: Sequence[str], *, waits: bool) -> None:
         none = subprocess.DEVNULL
         subprocess.Popen(command, stdin=none, stdout=none, stderr=none, start_new_session=True)
     except OSError as error:
-        raise UsageError(
-            Message("{0} cannot be started: {1}.", words[0], error.strerror), hint=_HINT
-        ) from error
+        text = Message("{0} cannot be started: {1}.", words[0], error.strerror)
+        raise UsageError(text, hint=_HINT) from error

@@ -28,7 +28,7 @@ class _Stopped(KeyboardInterrupt):
     """Ctrl+C; unlike its base it supports weak references."""
 
 
-class _PendingSignal:
+class _Pending:
     """The pending signal of this process; signals are handled in its main thread alone."""
 
     number = 0  # of the signal; 0: none
@@ -51,7 +51,7 @@ def ends_tidily() -> Iterator[None]:
     taken = {number: handler for number, handler in usual.items() if signal.getsignal(number) is handler}
     for number in taken:
         signal.signal(number, _end)
-    _PendingSignal.number, _PendingSignal.ask = 0, None  # a fork inherits the values of its parent
+    _Pending.number, _Pending.ask = 0, None  # a fork inherits the values of its parent
     try:
         yield
     except BaseException as error:
@@ -60,7 +60,7 @@ def ends_tidily() -> Iterator[None]:
     else:
         check_end()
     finally:
-        _PendingSignal.number = 0
+        _Pending.number = 0
         _set_alarm(0)
         for number, handler in taken.items():
             if signal.getsignal(number) is _end:
@@ -69,7 +69,7 @@ def ends_tidily() -> Iterator[None]:
 
 def check_end(error: BaseException | None = None) -> None:
     """Raise the exception of a signal since the block began, unless `error` is one."""
-    if _PendingSignal.number and not isinstance(error, KeyboardInterrupt):
+    if _Pending.number and not isinstance(error, KeyboardInterrupt):
         raise _exception() from error
 
 
@@ -80,11 +80,11 @@ def ends_by(ask: Callable[[], object]) -> Iterator[None]:
     An event loop needs it: an exception raised in a task of a group is wrapped, and the loop prints it and
     warns of tasks that never began.
     """
-    before, _PendingSignal.ask = _PendingSignal.ask, ask
+    before, _Pending.ask = _Pending.ask, ask
     try:
         yield
     finally:
-        _PendingSignal.ask = before
+        _Pending.ask = before
     check_end()
 
 
@@ -104,28 +104,20 @@ def not_interrupted() -> Iterator[None]:
 def _end(number: int, frame: FrameType | None) -> None:
     if number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # the same signal must not interrupt the clean-up
-    _PendingSignal.number, _PendingSignal.deadline, _PendingSignal.raised = (
-        number,
-        monotonic() + GRACE_S,
-        None,
-    )
-    if _PendingSignal.ask is not None:
-        _PendingSignal.ask()
+    _Pending.number, _Pending.deadline, _Pending.raised = number, monotonic() + GRACE_S, None
+    if _Pending.ask is not None:
+        _Pending.ask()
     _look(number, frame)
 
 
 def _look(_: int, frame: FrameType | None) -> None:
     """Raise the exception unless it is propagating, and check again soon until it has arrived."""
-    if not _PendingSignal.number:
+    if not _Pending.number:
         return
     has_alarm = _set_alarm(_AGAIN_S)
-    if _PendingSignal.raised is not None and _PendingSignal.raised() is not None:
+    if _Pending.raised is not None and _Pending.raised() is not None:
         return
-    if (
-        has_alarm
-        and monotonic() < _PendingSignal.deadline
-        and (_PendingSignal.ask is not None or _imports(frame))
-    ):
+    if has_alarm and monotonic() < _Pending.deadline and (_Pending.ask or _imports(frame)):
         return
     error = _exception()
     try:
@@ -153,6 +145,6 @@ def _imports(frame: FrameType | None) -> bool:
 
 def _exception() -> KeyboardInterrupt:
     """The exception to raise; only one propagates out of `ends_tidily` at a time."""
-    error = Terminated() if _PendingSignal.number in _SIGNALS else _Stopped()
-    _PendingSignal.raised = ref(error)
+    error = Terminated() if _Pending.number in _SIGNALS else _Stopped()
+    _Pending.raised = ref(error)
     return error
