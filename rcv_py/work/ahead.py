@@ -76,23 +76,19 @@ class Preload:
         end_ahead()
 
     def _run(self) -> None:
+        def say(stage: Stage) -> None:
+            self._closed.check()
+            self._report(stage)
+
         try:
-            trace = open_capture(self.folder, self._say, self._begun.set_result)
-            self._end_beginning()
+            trace = open_capture(self.folder, say, self._begun.set_result)
             stream = WaveStream(trace.reader, trace.waves, workers=self.processes, trace=trace, keeps=True)
             stream.begin()
             self._opened.set_result((trace, stream))
         except Exception as error:  # the border of the thread: the caller gets it
-            self._end_beginning()
             self._opened.set_exception(error)
-
-    def _end_beginning(self) -> None:
         if not self._begun.done():
             self._begun.set_result(None)
-
-    def _say(self, stage: Stage) -> None:
-        self._closed.check()
-        self._report(stage)
 
 
 def _sizes(folder: Path) -> list[int]:

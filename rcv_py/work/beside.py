@@ -17,7 +17,6 @@ from rcv_py.formats.listed.open import read_samples
 from rcv_py.formats.listed.recognize import samples_in
 from rcv_py.formats.uiout.run_files import PROFILE_BYTES
 from rcv_py.model.device import SpmSeries
-from rcv_py.model.profile import Profile
 from rcv_py.model.trace import DISPATCH, RAW_DISPATCH, Trace
 
 NONE_BESIDE = (
@@ -34,19 +33,13 @@ def samples_of_run(trace: Trace, file: Path | None = None) -> SamplesOfRun:
     own = own_samples(trace.code)
     if file is None and own is not None:
         return SamplesOfRun(own, all=int(own.samples.sum()))
-    for path in (file,) if file is not None else samples_beside(trace.path):
-        found, _ = read_samples(path, Problems())
-        rows = placed_samples(found, trace)
-        return SamplesOfRun(rows, path, found.all, found.invalid, rows.why)
-    return SamplesOfRun(None, why=NONE_BESIDE)
-
-
-def samples_beside(folder: Path) -> tuple[Path, ...]:
-    """Return the files with samples at the nearest place of a capture's run that has any; never raises."""
-    for place in nearby(folder):
-        if found := samples_in(place):
-            return found
-    return ()
+    if file is None:
+        file = next((path for place in nearby(trace.path) for path in samples_in(place)), None)
+    if file is None:
+        return SamplesOfRun(None, why=NONE_BESIDE)
+    found, _ = read_samples(file, Problems())
+    rows = placed_samples(found, trace)
+    return SamplesOfRun(rows, file, found.all, found.invalid, rows.why)
 
 
 NS = 1e9  # a second
@@ -74,7 +67,7 @@ def _streamed(trace: Trace, path: Path, dispatch: int) -> Trace | None:
     series = profile.spm.get(dispatch, ())
     if not series:
         return None
-    begin = _begin(profile, dispatch)
+    begin = next(iter(profile.launches.begin[profile.launches.dispatch == dispatch].tolist()), 0)  # ns
     if not begin or not trace.clock.shader_hz:
         note = Message("Streamed counters are those that {0} has of launch {1}.", path.name, dispatch)
         return replace(trace, spm=series, spm_note=note)
@@ -91,12 +84,6 @@ def _streamed(trace: Trace, path: Path, dispatch: int) -> Trace | None:
         dispatch,
     )
     return replace(trace, spm=tuple(map(moved, series)), spm_note=note)
-
-
-def _begin(profile: Profile, dispatch: int) -> int:
-    """When a launch began, in nanoseconds, 0 if unknown."""
-    rows = np.flatnonzero(profile.launches.dispatch == dispatch)
-    return int(profile.launches.begin[rows[0]]) if len(rows) else 0
 
 
 def of_places(trace: Trace, **chosen: Collection[int] | None) -> Trace:

@@ -72,11 +72,9 @@ def _connected(address: str) -> Client:
         text = Message("No Dask scheduler answers at {0} within {1:g} seconds.", address, CONNECT_S)
         raise ClusterError(text, hint=_START, detail=repr(error)) from error
     except (TypeError, ValueError, RuntimeError) as error:  # such as TLS without certificates
-        why = str(error).strip().partition("\n")[0].rstrip(".")
+        text = Message("{0} cannot be used: {1}.", address, str(error).strip().partition("\n")[0].rstrip("."))
         hint = "Dask's own configuration names the certificates: distributed.comm.tls."
-        raise ClusterError(
-            Message("{0} cannot be used: {1}.", address, why), hint=hint, detail=repr(error)
-        ) from error
+        raise ClusterError(text, hint=hint, detail=repr(error)) from error
     except Exception as error:  # the peer may be any server, such as a web server
         text = Message("What answers at {0} is no Dask scheduler, or one of another version.", address)
         raise ClusterError(text, hint=_START, detail=repr(error)) from error
@@ -99,21 +97,17 @@ def _check_workers(client: Client, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=CONNECT_S)
     except TimeoutError as error:
-        raise ClusterError(
-            Message("The cluster at {0} has no workers.", address),
-            hint=Message("Start some: dask worker {0}", address),
-        ) from error
+        text = Message("The cluster at {0} has no workers.", address)
+        raise ClusterError(text, hint=Message("Start some: dask worker {0}", address)) from error
     # A function of Python's own: it also works where rcv is missing or Python is another version.
     for worker, version in _of_workers(client, pydoc.locate, "rcv_py.__version__").items():
         if version != __version__:
             has = Message("rcv {0}", version) if isinstance(version, str) else "no rcv that can be imported"
-            raise ClusterError(
-                Message(
-                    "The worker {0} of {1} has {2}; here it is rcv {3}.", worker, address, has, __version__
-                ),
-                hint="Install the same version for all workers, and start them again.",
-                detail=repr(version),
+            text = Message(
+                "The worker {0} of {1} has {2}; here it is rcv {3}.", worker, address, has, __version__
             )
+            hint = "Install the same version for all workers, and start them again."
+            raise ClusterError(text, hint, repr(version))
 
 
 def _check_paths(client: Client, address: str, paths: Sequence[Path]) -> None:
@@ -122,9 +116,8 @@ def _check_paths(client: Client, address: str, paths: Sequence[Path]) -> None:
     unseen = [gone[0] for gone in answers.values() if isinstance(gone, list) and gone]
     if unseen:
         some = "" if len(unseen) == len(answers) else Message("{0} of {1} of ", len(unseen), len(answers))
-        raise ClusterError(
-            Message("{0} is not visible to {1}the workers of {2}.", unseen[0], some, address), hint=_SHARE
-        )
+        text = Message("{0} is not visible to {1}the workers of {2}.", unseen[0], some, address)
+        raise ClusterError(text, hint=_SHARE)
 
 
 def _unseen(paths: Sequence[Path]) -> list[Path]:

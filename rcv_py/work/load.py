@@ -155,29 +155,26 @@ class WaveStream:
         self.begin()
         assert self._pool is not None
         try:
-            yield from self._answers()
+            while self._asked and (future := self._done.get()) is not None:
+                job = self._asked.pop(future)
+                self._ask()  # first, so that it is read while the batch is processed
+                if not isinstance(future.exception(), WorkerStopped):
+                    yield job.taken(future.result())
+                    continue
+                self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
+                lost, is_over = list(job.rows), len(self.errors) > MAX_GIVEN_UP
+                if is_over:
+                    with self._lock:
+                        lost += [row for other in self._asked.values() for row in other.rows]
+                        lost += self._queue.clear()
+                yield WaveBatch.empty(tuple((row, STOPPED) for row in lost))
+                if is_over:
+                    return
         finally:
             self._queue.clear()  # else returned waves would be requested again
             self._pool.close()
             with self._lock:
                 self._pool = None
-
-    def _answers(self) -> Iterator[WaveBatch]:
-        while self._asked and (future := self._done.get()) is not None:
-            job = self._asked.pop(future)
-            self._ask()  # first, so that it is read while the batch is processed
-            error = future.exception()
-            if not isinstance(error, WorkerStopped):
-                yield job.taken(future.result())
-                continue
-            self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
-            if len(self.errors) > MAX_GIVEN_UP:
-                with self._lock:
-                    rest = [row for other in self._asked.values() for row in other.rows]
-                    left = [*job.rows, *rest, *self._queue.clear()]
-                yield unread(left, self.errors[-1])
-                return
-            yield unread(job.rows, self.errors[-1])
 
     def _ask(self, done: Future[_Prepared] | None = None) -> None:
         """Give processes as many batches as they may hold; `done` is finished."""
@@ -228,25 +225,17 @@ def worth(files: int, nbytes: int, workers: int | None = None) -> int:
     cost = nbytes + FILE_BYTES * files
     if workers == 0 or not nbytes or cost < IN_PROCESS_BYTES:
         return 0
-    return worker_count(cost) if workers is None else workers
+    if workers is not None:
+        return workers
+    free = memory()
+    room = cores() if free is None else min(cores(), free // WORKER_BYTES)
+    return max(1, min(room, -(-cost // PROCESS_BYTES)))
 
 
 def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int:
     """Number of processes worth starting; 0: read in this process.  `workers` is used instead if given."""
     files = int(np.count_nonzero(_opens(index)[rows])) if rows else 0
     return worth(files, int(index.size[rows].sum()) if rows else 0, workers)
-
-
-def worker_count(cost: int) -> int:
-    """Number of processes that fit this machine and that this work (see `costs`) justifies; at least 1."""
-    free = memory()
-    room = cores() if free is None else min(cores(), free // WORKER_BYTES)
-    return max(1, min(room, -(-cost // PROCESS_BYTES)))
-
-
-def unread(rows: list[int], error: RcvError) -> WaveBatch:
-    """A batch without waves that lists the reason."""
-    return WaveBatch.empty(tuple((row, str(error)) for row in rows))
 
 
 # -- one job: a pure function of the files ------------------------------------------------------------

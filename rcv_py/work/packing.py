@@ -32,9 +32,8 @@ def pack(
     Raise UsageError for a name without a known ending, and ExportError if it cannot be written.
     """
     if out.suffix.lower() not in SUFFIXES:
-        text = Message(
-            "{0} would not be opened as a capture: its name must end in {1}.", out, " or ".join(SUFFIXES)
-        )
+        known = " or ".join(SUFFIXES)
+        text = Message("{0} would not be opened as a capture: its name must end in {1}.", out, known)
         raise UsageError(text, hint=Message("Call it {0}{1}.", out.name, SUFFIXES[0]))
     write_packed(
         out,
@@ -56,9 +55,8 @@ def unpack(trace: Trace, out: Path, columns: Iterable[WaveColumns]) -> None:
     """
     try:
         if out.exists() and any(out.iterdir()):
-            raise UsageError(
-                Message("{0} is there already.", out), hint="Remove it, or choose another folder."
-            )
+            text = Message("{0} is there already.", out)
+            raise UsageError(text, hint="Remove it, or choose another folder.")
     except (OSError, ValueError) as error:
         raise unwritable(out, error) from error
     with whole_folder(out) as part:

@@ -219,9 +219,8 @@ class WorkerPool(Generic[T]):
         return None if call.is_alone else min(free, key=lambda one: len(one.calls), default=None)
 
     def _start(self, call: _Call) -> _Worker:
-        near = None
-        if not self._grace_s and not self._nests:
-            near = alive(self._copies) or alive(IDLE_WORKERS)
+        may_be_idle = not self._grace_s and not self._nests
+        near = (alive(self._copies) or alive(IDLE_WORKERS)) if may_be_idle else None
         near = near or started(is_tidy=self._grace_s > 0, nests=self._nests)
         worker = _Worker(near, self._task, self._timeout_s, self._grace_s, call.is_alone)
         self._workers.append(worker)
@@ -233,9 +232,17 @@ class WorkerPool(Generic[T]):
         except (EOFError, OSError):
             self._replace(worker, WorkerStopped(process=worker.process.pid or 0))
             return
-        call = worker.calls.popleft()
+        future = worker.calls.popleft().future
         worker.begin()
-        _settle(call.future, answer)
+        if future.set_running_or_notify_cancel():
+            try:
+                value, error = loads(answer)
+            except Exception as bug:  # a result that cannot be unpickled: the caller must get the error
+                error = bug
+            if error is None:
+                future.set_result(value)
+            else:
+                future.set_exception(error)
         if worker.is_alone:
             self._replace(worker)
 
@@ -296,17 +303,3 @@ class _Worker:
         if self._grace_s and not wait([self.process.sentinel], self._grace_s):
             self.process.kill()
         reap(self.process)
-
-
-def _settle(future: Future[Any], answer: Envelope) -> None:
-    if not future.set_running_or_notify_cancel():
-        return
-    try:
-        value, error = loads(answer)
-    except Exception as bug:  # a result that cannot be unpickled: the caller must get the error
-        future.set_exception(bug)
-        return
-    if error is None:
-        future.set_result(value)
-    else:
-        future.set_exception(error)

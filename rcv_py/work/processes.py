@@ -224,12 +224,8 @@ def _outcome(function: Callable[..., object], arguments: tuple[object, ...]) -> 
         check_end(error)
         if not isinstance(error, RcvError):
             error.add_note(traceback.format_exc())
-        return dumps((None, _portable(error)))
-
-
-def _portable(error: Exception) -> Exception:
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:  # its __reduce__ or __init__ may raise anything
-        return RcvError("Another process could not do its work.", detail=repr(error))
-    return error
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # its __reduce__ or __init__ may raise anything
+            error = RcvError("Another process could not do its work.", detail=repr(error))
+        return dumps((None, error))

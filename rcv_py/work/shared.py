@@ -44,10 +44,8 @@ class TooManyFiles(RcvError):
     """This process may not open another file."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "Too many files are open to receive data from another process.",
-            "Allow more (ulimit -n 4096), or close other captures, and try again.",
-        )
+        hint = "Allow more (ulimit -n 4096), or close other captures, and try again."
+        super().__init__("Too many files are open to receive data from another process.", hint)
 
 
 # -- blocks -------------------------------------------------------------------------------------------
@@ -64,11 +62,6 @@ class Block:
         self._open.add(descriptor)
         self.close = finalize(self, self._closed, descriptor)
         self.close.atexit = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it can be sent."""
-        return self.close.alive
 
     @classmethod
     def of(cls, arrays: Iterable[memoryview]) -> Block | None:
@@ -121,7 +114,7 @@ def _place(view: memoryview) -> tuple[Block, int] | None:
     if not isinstance(owner, ctypes.Array) or not view.nbytes:
         return None
     block = getattr(owner, "block", None)
-    if not isinstance(block, Block) or not block.is_open:
+    if not isinstance(block, Block) or not block.close.alive:
         return None
     return block, np.frombuffer(view, np.uint8).ctypes.data - ctypes.addressof(owner)
 

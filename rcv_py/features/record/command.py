@@ -27,7 +27,7 @@ from rcv_py.features.findings.options import TriageOptions
 from rcv_py.features.record import result as recording
 from rcv_py.features.record.options import RecordOptions
 from rcv_py.formats.open import open_trace
-from rcv_py.work.recording import settings as recorded
+from rcv_py.work.recording import recorder as recorded
 from rcv_py.work.recording.machine import There, ThisMachine
 from rcv_py.work.recording.recorder import PROGRAM, AttachedProcess, Attempt, Recorder, recording_words
 from rcv_py.work.recording.watching import EVERY_S, appearing, newest

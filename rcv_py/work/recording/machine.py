@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,10 +88,8 @@ class There(NamedTuple):
         if code or found is None:
             said = Message(" It said: {0}", lines[-1]) if lines else ""
             trial = shlex.join(["ssh", self.host, f"{self._enter}true"])
-            raise UsageError(
-                Message("{0} cannot be used.{1}", self.host, said),
-                hint=Message("Does `{0}` work without a question?", trial),
-            )
+            hint = Message("Does `{0}` work without a question?", trial)
+            raise UsageError(Message("{0} cannot be used.{1}", self.host, said), hint=hint)
         return found
 
     def write(self, path: str, text: str) -> None:
@@ -99,21 +97,15 @@ class There(NamedTuple):
         command = f"cat > {shlex.quote(path)}"
         done = subprocess.run(self._words(command), input=text.encode(), capture_output=True, check=False)
         if done.returncode:
-            raise UsageError(
-                Message("{0} cannot be written on {1}.", path, self.host),
-                hint=done.stderr.decode("utf-8", "replace"),
-            )
+            text = Message("{0} cannot be written on {1}.", path, self.host)
+            raise UsageError(text, hint=done.stderr.decode("utf-8", "replace"))
 
     def fetch(self, folder: str, target: Path) -> None:
         """Copy the capture, and remove it there."""
-        code = run_program(
-            ["scp", "-rqp", *NO_QUESTION, "--", f"{self.host}:{folder}", str(target)], lambda _: None
-        )
-        if code:
-            raise UsageError(
-                Message("What was recorded cannot be copied from {0}.", self.host),
-                hint=Message("It lies in {0} there.", folder),
-            )
+        words = ["scp", "-rqp", *NO_QUESTION, "--", f"{self.host}:{folder}", str(target)]
+        if run_program(words, lambda _: None):
+            text = Message("What was recorded cannot be copied from {0}.", self.host)
+            raise UsageError(text, hint=Message("It lies in {0} there.", folder))
         run_program(self._words(f"rm -rf {shlex.quote(folder)}"), lambda _: None)
 
     @property
@@ -133,9 +125,8 @@ def _made(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(
-            Message("{0} cannot be made: {1}.", folder, error.strerror), hint="Choose another --out."
-        ) from error
+        text = Message("{0} cannot be made: {1}.", folder, error.strerror)
+        raise UsageError(text, hint="Choose another --out.") from error
 
 
 def run_program(words: Sequence[str], on_line: OnLine, limit_s: float | None = None) -> int:
@@ -145,15 +136,30 @@ def run_program(words: Sequence[str], on_line: OnLine, limit_s: float | None = N
     and its children.  Raise UsageError if it cannot be started, RanTooLong if it or what writes to its
     standard output has not ended after `limit_s` seconds.
     """
-    with _started(words) as process:
+    try:
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            process_group=0 if os.name == "posix" else None,
+        )
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UsageError(Message("{0} cannot be started: {1}.", words[0], why)) from error
+    assert process.stdout is not None
+    with process.stdout:
         try:
             for line in _lines(process, None if limit_s is None else time.monotonic() + limit_s):
                 on_line(line.decode("utf-8", "replace").rstrip("\r"))
-        except TimeoutError as error:
-            raise RanTooLong(
-                Message("{0} did not end in {1:,.0f} s, and was ended.", words[0], limit_s)
-            ) from error
-        return process.returncode
+        except BaseException as error:
+            _end(process)
+            if isinstance(error, TimeoutError):
+                text = Message("{0} did not end in {1:,.0f} s, and was ended.", words[0], limit_s)
+                raise RanTooLong(text) from error
+            raise
+    return process.returncode
 
 
 def _lines(process: subprocess.Popen[bytes], deadline: float | None) -> Iterator[bytes]:
@@ -199,30 +205,6 @@ def find_program(name: str, command: Sequence[str], places: str) -> str | None:
                 if found := shutil.which(name, path=str(folder)):
                     return found
     return shutil.which(name) or shutil.which(name, path=places)
-
-
-@contextmanager
-def _started(words: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    try:
-        process = subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            bufsize=0,
-            process_group=0 if os.name == "posix" else None,
-        )
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UsageError(Message("{0} cannot be started: {1}.", words[0], why)) from error
-    try:
-        yield process
-    except BaseException:
-        _end(process)
-        raise
-    finally:
-        assert process.stdout is not None
-        process.stdout.close()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

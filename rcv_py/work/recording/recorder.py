@@ -1,13 +1,14 @@
-"""One run of rocprofv3: its input file, arguments, captures and errors."""
+"""Runs of rocprofv3: settings, input file, arguments, captures, errors, and what to change after a check."""
 
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from rcv_py.analysis.health.input_yaml import FILE, job_file
-from rcv_py.analysis.health.note import Setting
+from rcv_py.analysis.health.input_yaml import BUFFER, FILE, FORMS, job_file
+from rcv_py.analysis.health.note import HealthNote, Setting
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import Message
 from rcv_py.formats.locate import locate
@@ -27,6 +28,20 @@ KEPT = 200  # lines of output that are searched for reasons
 SHOWN = 3  # lines that are shown if no reason is known
 LIMIT_S = 3600  # seconds for a run of the program
 LATE = 124  # exit code of a run that was ended, as of `timeout`
+NAME = "out"  # of the files
+# Notes about captures that show nothing: their recommendation is worth another run.
+AGAIN = ("placeholder", "buffer", "no_working_waves")
+FULL = {"att_buffer_size": "0x40000000"}  # when rocprofv3 itself reports a full buffer
+EMPTY = {"att_shader_engine_mask": "0x11111111"}  # when it wrote no capture at all
+DEFAULTS: Mapping[str, Setting] = {
+    "output_file": NAME,
+    "output_format": FORMS,
+    "kernel_trace": True,
+    "advanced_thread_trace": True,
+    "att_target_cu": 1,
+    "att_shader_engine_mask": "0x1",
+    "att_buffer_size": BUFFER,
+}
 
 
 class Trouble(NamedTuple):
@@ -35,10 +50,6 @@ class Trouble(NamedTuple):
     sign: str  # an expression that is in a line that it prints, in any case
     text: str  # a sentence
     hint: str
-
-    def is_in(self, line: str) -> bool:
-        """Whether a line has the sign."""
-        return re.search(self.sign, line, re.IGNORECASE) is not None
 
 
 TROUBLES = (
@@ -112,18 +123,14 @@ class Attempt(NamedTuple):
             )
         if self.code:
             said = Message(" It said: {0}", " | ".join(self.last)) if self.last else ""
-            return UsageError(
-                Message("rocprofv3 ended with {0}, and wrote no capture.{1}", self.code, said),
-                hint="Does the command run without it?",
-            )
+            text = Message("rocprofv3 ended with {0}, and wrote no capture.{1}", self.code, said)
+            return UsageError(text, hint="Does the command run without it?")
         is_chosen = {"kernel_include_regex", "kernel_iteration_range"} & self.settings.keys()
         why = "no kernel has the name that was asked for, or ran so often" if is_chosen else "no kernel ran"
-        return UsageError(
-            Message("rocprofv3 wrote no capture: {0}.", why),
-            hint=Message(
-                "`{0} --kernel-trace -f csv -- COMMAND` lists what runs; see --kernel and --launch.", PROGRAM
-            ),
+        hint = Message(
+            "`{0} --kernel-trace -f csv -- COMMAND` lists what runs; see --kernel and --launch.", PROGRAM
         )
+        return UsageError(Message("rocprofv3 wrote no capture: {0}.", why), hint=hint)
 
 
 class AttachedProcess(NamedTuple):
@@ -180,14 +187,9 @@ class Recorder:
         finally:
             self._machine.fetch(there, folder)
         if code in NO_PROGRAM:
-            raise UsageError(
-                Message(
-                    "{0} cannot be run{1}.",
-                    self._program,
-                    "" if isinstance(self._machine, ThisMachine) else " there",
-                ),
-                hint="Name it with --rocprofv3 PATH.",
-            )
+            where = "" if isinstance(self._machine, ThisMachine) else " there"
+            text = Message("{0} cannot be run{1}.", self._program, where)
+            raise UsageError(text, hint="Name it with --rocprofv3 PATH.")
         best, number = best_capture(folder)
         return Attempt(
             folder=folder,
@@ -198,7 +200,7 @@ class Recorder:
             captures=number,
             late=late,
             is_full=any(FULL_SIGN.search(line) for line in last),
-            trouble=next((one for one in TROUBLES if any(map(one.is_in, last))), None),
+            trouble=next((one for one in TROUBLES if re.search(one.sign, "\n".join(last), re.I)), None),
             last=tuple(line for line in last if line.strip())[-SHOWN:],
         )
 
@@ -229,3 +231,40 @@ def best_capture(folder: Path) -> tuple[Path | None, int]:
         return (paths[0] if paths else None), len(paths)
     entries = [capture_entry(path) for path in paths]
     return max(entries, key=lambda entry: (entry.waves, entry.hits, entry.size)).path, len(paths)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """A setting that another run changes."""
+
+    name: str
+    before: Setting | None  # None: rocprofv3's own
+    after: Setting
+
+    def __str__(self) -> str:
+        before = "" if self.before is None else Message(" instead of {0}", self.before)
+        return f"{self.name} {self.after}{before}"
+
+
+def mended(
+    settings: Mapping[str, Setting], chosen: Mapping[str, Setting], wanted: Mapping[str, Setting]
+) -> tuple[dict[str, Setting], list[SettingChange]]:
+    """Return settings with the `wanted` values, and the changes.
+
+    Settings that the user has `chosen` stay.
+    """
+    changes = [
+        SettingChange(name, settings.get(name), value)
+        for name, value in wanted.items()
+        if name not in chosen and settings.get(name) != value
+    ]
+    return {**settings, **{change.name: change.after for change in changes}}, changes
+
+
+def recommended(notes: Sequence[HealthNote]) -> tuple[str, dict[str, Setting]]:
+    """Return why a capture should be recorded again, "" if it should not, and with which settings."""
+    grave = [note for note in notes if note.name in AGAIN and note.is_serious]
+    wanted: dict[str, Setting] = {}
+    for note in reversed(grave):
+        wanted |= note.settings
+    return (grave[0].title if grave else ""), wanted
