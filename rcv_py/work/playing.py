@@ -99,10 +99,9 @@ class Recordings:
 
 
 def _predicted(wave: TracedWave, tokens: Tokens) -> RowSegment:
-    nothing = tokens.offset[:0]
-    states = States(tokens.base, nothing, tokens.kind[:0], 0)
-    begin, end = int(tokens.start[0]), int(tokens.end.max())
-    return RowSegment.of(tokens, states, None, TimeWindow(begin, end), wave.row)
+    states = States(tokens.base, tokens.offset[:0], tokens.kind[:0], 0)
+    life = TimeWindow(int(tokens.start[0]), int(tokens.end.max()))
+    return RowSegment.of(tokens, states, None, life, wave.row)
 
 
 def _apart(segments: Sequence[RowSegment]) -> list[list[RowSegment]]:

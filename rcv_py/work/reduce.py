@@ -207,13 +207,13 @@ class Reducer(Answers):
 
     def _is_moved(self, made: StripResult) -> bool:
         """Take over begin and end of waves from their files; return whether any is new."""
-        begin, end = self._lives.begin.copy(), self._lives.end.copy()
+        before = self._lives
+        begin, end = before.begin.copy(), before.end.copy()
         for row, life in made.moved.items():
-            at = int(np.searchsorted(self._rows, row))
+            at = np.searchsorted(self._rows, row)
             begin[at], end[at] = life
-        is_new = bool((begin != self._lives.begin).any() or (end != self._lives.end).any())
-        self._lives = self._lives._replace(begin=begin, end=end)
-        return is_new
+        self._lives = before._replace(begin=begin, end=end)
+        return bool((begin != before.begin).any() or (end != before.end).any())
 
     def _once(self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]) -> StripResult:
         looks: list[StripResult] = []
@@ -233,10 +233,8 @@ class Reducer(Answers):
         cut: list[Slab] = []
         for slab in slabs(self._lives, SLAB_BYTES):
             own = self._rows[slab.own]
-            if is_together:
-                cut.append(slab._replace(own=own, rows=self._rows[slab.rows]))
-            else:
-                cut.append(Slab(se=slab.se, begin=-FOREVER, end=FOREVER, own=own, rows=own))
+            alone = Slab(se=slab.se, begin=-FOREVER, end=FOREVER, own=own, rows=own)
+            cut.append(slab._replace(own=own, rows=self._rows[slab.rows]) if is_together else alone)
         strips: list[Strip] = []
         while cut:
             long = max(1, min(MAX_STRIP, len(cut) // (max(1, self._processes) * STRIPS_A_WORKER)))
