@@ -1,6 +1,7 @@
 """`rcv completion`: scripts with which a shell completes commands, options, choices and folders.
 
-The scripts are generated from the parsers, and start no process while the user types.
+The scripts are templates of `resources/completion`, with lines that are generated from the parsers.  They
+start no process while the user types.
 """
 
 import argparse
@@ -8,6 +9,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from rcv_py.base.resources import resource
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import parser, shown_actions
 from rcv_py.cli.options.commands import COMMANDS
@@ -16,6 +18,9 @@ from rcv_py.cli.options.program import CompletionOptions, HelpOptions
 
 MAX_LETTERS = 60  # of a description: menus have one line for it
 _FOLDERS = ("FOLDER", "DIR", "A", "B", "C", "BASELINE", "OTHER")  # what is called so is a folder
+_BASH = {"folder": "-d", "file": "-f"}  # what offers the values of a kind
+_ZSH = {"folder": "_files -/", "file": "_files", "any": " "}
+_FISH = {"folder": "-x -a '(__fish_complete_directories)'", "file": "-r -F", "any": "-x", "": ""}
 
 
 class Word(NamedTuple):
@@ -29,7 +34,12 @@ class Word(NamedTuple):
 
 def run(options: CompletionOptions) -> None:
     """Print the script of a shell."""
-    print(_SCRIPTS[options.shell](), end="")
+    file = resource(f"completion/rcv.{options.shell}")
+    assert file is not None  # every package has it
+    script = file.read_text("utf-8")
+    for place, lines in _LINES[options.shell]().items():
+        script = script.replace(f"@{place}@", "\n".join(lines))
+    print(script, end="")
 
 
 def words_of(command: type[Options]) -> list[Word]:
@@ -42,14 +52,11 @@ def _word(command: type[Options], action: argparse.Action) -> Word:
     choices = tuple(str(choice) for choice in action.choices or ())
     if command is HelpOptions and not action.option_strings:
         choices = tuple(COMMANDS)
+    value = "choices" if choices else "any"
     if action.nargs == 0:
         value = ""
-    elif choices:
-        value = "choices"
     elif action.type is Path:
         value = "folder" if action.metavar in _FOLDERS else "file"
-    else:
-        value = "any"
     return Word(tuple(action.option_strings), text, value, choices)
 
 
@@ -62,136 +69,59 @@ def _split(command: type[Options]) -> tuple[list[Word], list[Word]]:
     return [word for word in words if word.flags], found or [Word((), "", "any")]
 
 
-# -- bash -----------------------------------------------------------------------------------------------
-
-_BASH_OFFERS = {"folder": "_rcv_offer -d", "file": "_rcv_offer -f", "any": ":"}
-_BASH = """\
-# Completion of rcv for bash.  Use: source <(rcv completion bash)
-_rcv_offer() {{
-    local IFS=$'\\n'
-    COMPREPLY=($(compgen "$@" -- "$cur"))
-}}
-_rcv() {{
-    local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} command=${{COMP_WORDS[1]}}
-    COMPREPLY=()
-    if [[ $cur == "=" ]]; then cur=""; elif [[ $prev == "=" ]]; then prev=${{COMP_WORDS[COMP_CWORD-2]}}; fi
-    if ((COMP_CWORD == 1)); then
-        _rcv_offer -d -W $'{names}'
-        return
-    fi
-    case "$command $prev" in
-{values}
-    esac
-    case $command in
-{commands}
-        *) _rcv_offer -d ;;
-    esac
-}}
-complete -o filenames -F _rcv rcv
-"""
-
-
-def _bash() -> str:
+def _bash() -> dict[str, list[str]]:
     values, commands = [], []
     for name, command in COMMANDS.items():
         options, rest = _split(command)
         for word in options:
             if word.value:
                 names = "|".join(f'"{name} {flag}"' for flag in word.flags)
-                values.append(f"        {names}) {_bash_offer(word)}; return ;;")
+                values.append(f"        {names}) {_bash_offer([word])}; return ;;")
         flags = "\\n".join(flag for word in options for flag in word.flags)
-        offers = f"if [[ $cur == -* ]]; then _rcv_offer -W $'{flags}'; else {_bash_offers(rest)}; fi"
+        offers = f"if [[ $cur == -* ]]; then _rcv_offer -W $'{flags}'; else {_bash_offer(rest)}; fi"
         commands.append(f"        {name}) {offers} ;;")
-    names = "\\n".join((*COMMANDS, "--help", "--version"))
-    return _BASH.format(names=names, values="\n".join(values), commands="\n".join(commands))
+    return {"names": ["\\n".join((*COMMANDS, "--help", "--version"))], "values": values, "commands": commands}
 
 
-def _bash_offers(words: list[Word]) -> str:
-    """The completions of all positional arguments, combined."""
-    parts = [_bash_offer(word).removeprefix("_rcv_offer ") for word in words]
-    return parts[0] if parts == [":"] else f"_rcv_offer {' '.join(parts)}"
+def _bash_offer(words: list[Word]) -> str:
+    """What offers the values of words, combined."""
+    ways = [_BASH.get(word.value) or "-W $'{}'".format("\\n".join(word.choices)) for word in words]
+    return f"_rcv_offer {' '.join(ways)}" if words[0].value != "any" else ":"
 
 
-def _bash_offer(word: Word) -> str:
-    lines = "\\n".join(word.choices)
-    return f"_rcv_offer -W $'{lines}'" if word.choices else _BASH_OFFERS[word.value]
+def _zsh() -> dict[str, list[str]]:
+    def value(word: Word) -> str:
+        return f"({' '.join(word.choices)})" if word.choices else _ZSH[word.value]
 
+    def text(word: Word) -> str:
+        return re.sub(r"([\[\]:\\])", r"\\\1", word.text)
 
-# -- zsh ------------------------------------------------------------------------------------------------
-
-_ZSH = """\
-#compdef rcv
-# Completion of rcv for zsh.  Use: source <(rcv completion zsh), or save it as _rcv in a folder of $fpath
-_rcv() {{
-    local -a commands
-    commands=(
-{names}
-    )
-    if (( CURRENT == 2 )); then
-        _describe -t commands command commands
-        _files -/
-        return
-    fi
-    local command=$words[2]
-    shift words
-    (( CURRENT-- ))
-    case $command in
-{commands}
-        *) _files -/ ;;
-    esac
-}}
-if [[ $funcstack[1] == _rcv ]]; then _rcv "$@"; else compdef _rcv rcv; fi
-"""
-_ZSH_ACTIONS = {"folder": "_files -/", "file": "_files", "any": " "}
-
-
-def _zsh() -> str:
     names, commands = [], []
     for name, command in COMMANDS.items():
         options, rest = _split(command)
         specs = [
-            f"*{flag}[{_zsh_text(word)}]" + (f": :{_zsh_action(word)}" if word.value else "")
+            f"*{flag}[{text(word)}]" + (f": :{value(word)}" if word.value else "")
             for word in options
             for flag in word.flags
         ]
         for at, word in enumerate(rest, start=1):  # the last one stands for all that follow
-            place = at if at < len(rest) else "*"
-            specs.append(f"{place}:{_zsh_text(word) or ' '}:{_zsh_action(word)}")
+            specs.append(f"{at if at < len(rest) else '*'}:{text(word) or ' '}:{value(word)}")
         lines = "".join(f" \\\n            {_quoted(spec)}" for spec in specs)
         names.append(f"        {_quoted(f'{name}:{command.help()}')}")
         commands.append(f"        {name}) _arguments{lines} ;;")
-    return _ZSH.format(names="\n".join(names), commands="\n".join(commands))
+    return {"names": names, "commands": commands}
 
 
-def _zsh_text(word: Word) -> str:
-    return re.sub(r"([\[\]:\\])", r"\\\1", word.text)
-
-
-def _zsh_action(word: Word) -> str:
-    return f"({' '.join(word.choices)})" if word.choices else _ZSH_ACTIONS[word.value]
-
-
-# -- fish -----------------------------------------------------------------------------------------------
-
-_FISH_ACTIONS = {"folder": "-x -a '(__fish_complete_directories)'", "file": "-r -F", "any": "-x", "": ""}
-
-
-def _fish() -> str:
-    lines = [
-        "# Completion of rcv for fish.  Use: rcv completion fish | source",
-        "complete -c rcv -f",
-        "complete -c rcv -n __fish_use_subcommand -a '(__fish_complete_directories)'",
-        "complete -c rcv -n __fish_use_subcommand -l version -d 'Print the version'",
-        "complete -c rcv -n __fish_use_subcommand -s h -l help -d 'List all commands'",
-    ]
+def _fish() -> dict[str, list[str]]:
+    lines = []
     for name, command in COMMANDS.items():
         lines.append(f"complete -c rcv -n __fish_use_subcommand -a {name} -d {_quoted(command.help())}")
         for word in words_of(command):
             flags = [f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in word.flags]
-            action = f"-x -a {_quoted(' '.join(word.choices))}" if word.choices else _FISH_ACTIONS[word.value]
-            parts = [f"complete -c rcv -n '__fish_seen_subcommand_from {name}'", *flags, action]
+            value = f"-x -a {_quoted(' '.join(word.choices))}" if word.choices else _FISH[word.value]
+            parts = [f"complete -c rcv -n '__fish_seen_subcommand_from {name}'", *flags, value]
             lines.append(" ".join(filter(None, [*parts, f"-d {_quoted(word.text)}"])))
-    return "\n".join(lines) + "\n"
+    return {"commands": lines}
 
 
 def _quoted(text: str) -> str:
@@ -199,4 +129,4 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-_SCRIPTS = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+_LINES = {"bash": _bash, "zsh": _zsh, "fish": _fish}
