@@ -207,9 +207,7 @@ class SkillOptions(opt.Options, example="rcv skill install .claude/skills"):
 
     action: str | None = opt.positional("install", "install it (default: print it)", None, "?", ("install",))
     folder: Path | None = opt.positional(
-        "FOLDER",
-        Message("the folder of skills that the agent reads (default {0})", SKILLS),
-        nargs="?",
+        "FOLDER", Message("the folder of skills that the agent reads (default {0})", SKILLS), nargs="?"
     )
 
 

@@ -13,14 +13,7 @@ from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import Message
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import capture_entry
-from rcv_py.work.recording.machine import (
-    NO_PROGRAM,
-    Machine,
-    OnLine,
-    RanTooLong,
-    ThisMachine,
-    find_program,
-)
+from rcv_py.work.recording.machine import NO_PROGRAM, Machine, OnLine, RanTooLong, ThisMachine, find_program
 
 PROGRAM = "rocprofv3"
 PLACES = "/opt/rocm/bin"  # where it is if it is not in the search path
