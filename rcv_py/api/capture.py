@@ -62,13 +62,7 @@ from rcv_py.features.findings.result import finding_table
 from rcv_py.features.health.result import NOTE_ROWS, note_table
 from rcv_py.features.health.result import facts as health_facts
 from rcv_py.features.occupancy.result import curve_table, limit_document, limit_table, step_table
-from rcv_py.features.registers.result import (
-    file_table,
-    instruction_table,
-    main_use,
-    place_table,
-    register_facts,
-)
+from rcv_py.features.registers import result as registers
 from rcv_py.features.roofline.result import roofline_facts, roofline_table
 from rcv_py.features.whatif.result import facts as whatif_facts
 from rcv_py.features.whatif.result import path_facts, path_rows, prediction_table
@@ -157,11 +151,15 @@ class Capture(CaptureCode):
         found = live_registers(self.trace.code)
         if line is not None:
             self.trace.check_line(line)
-            return Answer.of(place_table(self.trace, found, main_use(self.trace), line), found, {})
+            return Answer.of(
+                registers.place_table(self.trace, found, registers.main_use(self.trace), line), found, {}
+            )
         if by == "instruction":
-            return Answer.of(instruction_table(self.trace, found), found, {})
+            return Answer.of(registers.instruction_table(self.trace, found), found, {})
         limits = limits_of(self.trace, self.facts)
-        return Answer.of(file_table(self.trace, found, limits), found, register_facts(limits))
+        return Answer.of(
+            registers.file_table(self.trace, found, limits), found, registers.register_facts(limits)
+        )
 
     def occupancy_limits(self) -> Answer[OccupancyLimits]:
         """Return how many waves of a SIMD each resource allows, and what the next step requires."""

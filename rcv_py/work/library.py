@@ -15,13 +15,7 @@ from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
-from rcv_py.work.captures import (
-    MAX_CAPTURES_HERE,
-    MAX_READ_HERE,
-    InProcessExecutor,
-    captures_mapped,
-    executor_for,
-)
+from rcv_py.work import captures
 from rcv_py.work.findings import findings_of_trace
 from rcv_py.work.reduce import Reducer
 
@@ -41,11 +35,11 @@ def library_rows(
     `cluster` is the address of a cluster that opens them instead.  `has_findings` reads their waves too, of
     large captures a sample.  `report` is called with the number of finished captures.
     """
-    here = MAX_CAPTURES_HERE if cache is not None or not has_findings else MAX_READ_HERE
-    with executor_for(paths, jobs=jobs, cluster=cluster, here=here) as executor:
-        kept = cache if isinstance(executor, InProcessExecutor) else None
+    here = captures.MAX_CAPTURES_HERE if cache is not None or not has_findings else captures.MAX_READ_HERE
+    with captures.executor_for(paths, jobs=jobs, cluster=cluster, here=here) as executor:
+        kept = cache if isinstance(executor, captures.InProcessExecutor) else None
         row = partial(row_of, has_findings=has_findings, cache=kept)
-        yield from captures_mapped(row, paths, executor, _unopened, report)
+        yield from captures.captures_mapped(row, paths, executor, _unopened, report)
 
 
 def row_of(path: Path, has_findings: bool = False, cache: CaptureCache | None = None) -> LibraryRow:
@@ -76,11 +70,11 @@ def builds(
 
     `waves` selects the waves whose costs count; the other arguments are as in `library_rows`.
     """
-    with executor_for(paths, jobs=jobs, cluster=cluster) as executor:
+    with captures.executor_for(paths, jobs=jobs, cluster=cluster) as executor:
         build = partial(_build, waves=waves)
-        if isinstance(executor, InProcessExecutor):
+        if isinstance(executor, captures.InProcessExecutor):
             build = partial(build, workers=None, cache=cache)
-        yield from captures_mapped(build, paths, executor, _unread, report)
+        yield from captures.captures_mapped(build, paths, executor, _unread, report)
 
 
 def _build(path: Path, waves: str, *, workers: int | None = 0, cache: CaptureCache | None = None) -> Build:

@@ -29,16 +29,7 @@ from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.tuning import memory
-from rcv_py.work.load import (
-    IN_PROCESS_BYTES,
-    STAGE,
-    STOPPED,
-    STOPPED_HINT,
-    costs,
-    hold_memory,
-    plan,
-    process_count,
-)
+from rcv_py.work import load
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 SLAB_BYTES = 6 << 20  # bytes of the files of the waves that begin in a slab: a quarter of a million tokens
@@ -112,7 +103,7 @@ class SlabCache:
         if is_last:
             self._waves = self._held | {row: self._waves[row] for row in needed if row in self._waves}
         absent = [row for row in needed if row not in self._waves and row not in self._missing]
-        for job in plan(self._trace.waves, absent):  # parsing needs memory for one job besides columns
+        for job in load.plan(self._trace.waves, absent):  # parsing needs memory for one job besides columns
             batch = self._trace.reader.read(job)
             self._waves.update((wave.row, wave) for wave in batch.waves)
             self._missing.update(batch.missing)
@@ -157,7 +148,7 @@ class Reducer(Answers):
         super().__init__(trace, len(chosen), cancel)
         self._rows = np.array(chosen, dtype=np.int64)
         self._held = {row: batch for batch in held for row in batch.rows.tolist()}
-        cost = costs(index)[self._rows]
+        cost = load.costs(index)[self._rows]
         self._lives = WaveLifetimes(
             se=index.se[self._rows].astype(np.int64),
             begin=index.begin[self._rows],
@@ -165,8 +156,8 @@ class Reducer(Answers):
             weight=np.where(np.isin(self._rows, [*self._held]), index.size[self._rows], cost),
         )
         self._report = report
-        self._processes = process_count(index, chosen, workers) or int(is_apart and bool(chosen))
-        self._is_small = int(cost.sum()) < IN_PROCESS_BYTES
+        self._processes = load.process_count(index, chosen, workers) or int(is_apart and bool(chosen))
+        self._is_small = int(cost.sum()) < load.IN_PROCESS_BYTES
         self._shelf = SlabCache(trace, [batch.waves for batch in held])  # of a small capture
         self._pool: WorkerPool[StripResult] | None = None
         self._is_open = False
@@ -218,14 +209,14 @@ class Reducer(Answers):
     def _once(self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]) -> StripResult:
         looks: list[StripResult] = []
         done = 0
-        self._report(Stage(STAGE, done, self.waves))
+        self._report(Stage(load.STAGE, done, self.waves))
         each = self._pooled if self._processes else self._here
         for strip, found in each(reductions, rows, strips):
             looks.append(found)
             if len(looks) >= MERGED_AT_ONCE:
                 looks = [merged(reductions, looks)]
             done += sum(len(slab.own) for slab in strip)
-            self._report(Stage(STAGE, done, self.waves))
+            self._report(Stage(load.STAGE, done, self.waves))
         return merged(reductions, looks)
 
     def _strips(self, is_together: bool) -> list[Strip]:
@@ -257,7 +248,7 @@ class Reducer(Answers):
             self._pool = WorkerPool(
                 partial(map_strip, self.trace),
                 self._processes,
-                setup=hold_memory,
+                setup=load.hold_memory,
                 calls_ahead=CALLS_AHEAD,
                 retries=TRIES - 1,
             )
@@ -286,7 +277,7 @@ class Reducer(Answers):
             if not isinstance(future.exception(), WorkerStopped):
                 yield strips[at], future.result()
                 continue
-            self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
+            self.errors.append(WorkerStopped(load.STOPPED, load.STOPPED_HINT))
             yield strips[at], _given_up(reductions, strips[at])
             if len(self.errors) >= MAX_LOST:
                 for rest in waiting[::-1]:
@@ -304,5 +295,5 @@ class Reducer(Answers):
 
 
 def _given_up(reductions: Sequence[AnyReduction], strip: Strip) -> StripResult:
-    lost = {row: STOPPED for slab in strip for row in slab.own.tolist()}
+    lost = {row: load.STOPPED for slab in strip for row in slab.own.tolist()}
     return merged(reductions, ())._replace(missing=lost)

@@ -18,18 +18,8 @@ from typing import Any, NamedTuple
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import shown_actions
+from rcv_py.cli.options import option as opt
 from rcv_py.cli.options.commands import COMMANDS
-from rcv_py.cli.options.option import (
-    FORM,
-    AgentTool,
-    Options,
-    add_arguments,
-    at_most,
-    cycle,
-    cycles,
-    percent,
-    size,
-)
 
 
 class AllowedPaths(NamedTuple):
@@ -114,10 +104,10 @@ _TYPES: Mapping[Any, dict[str, Any]] = {
     Path: {"type": "string"},
     int: {"type": "integer"},
     float: {"type": "number"},
-    percent: {"type": "number", "minimum": 0, "maximum": 100},
-    size: {"type": "string", "pattern": r"^\d{2,5}x\d{2,5}$"},
-    cycle: {"type": "integer"},
-    cycles: {"type": "string", "pattern": r"^-?\d{1,18}:-?\d{1,18}$"},
+    opt.percent: {"type": "number", "minimum": 0, "maximum": 100},
+    opt.size: {"type": "string", "pattern": r"^\d{2,5}x\d{2,5}$"},
+    opt.cycle: {"type": "integer"},
+    opt.cycles: {"type": "string", "pattern": r"^-?\d{1,18}:-?\d{1,18}$"},
 }
 _ANY = {"type": ["string", "number"]}  # the command itself says what it accepts
 _MANY = ("+", "*")
@@ -127,8 +117,8 @@ _MAX_KB_TEXT = "KB of the answer at most, 0 for all; longer lists are cut, and `
 class Tool(NamedTuple):
     """A command, the arguments that an agent may give, and their JSON schema."""
 
-    command: type[Options]
-    facts: AgentTool
+    command: type[opt.Options]
+    facts: opt.AgentTool
     actions: Mapping[str, argparse.Action]
 
     @property
@@ -190,7 +180,7 @@ class Tool(NamedTuple):
         if default not in (None, "", [], argparse.SUPPRESS):
             described["default"] = str(default) if isinstance(default, Path) else default
         item = dict(_TYPES.get(action.type, _ANY))
-        if isinstance(action.type, at_most):
+        if isinstance(action.type, opt.at_most):
             bounds = {"minimum": action.type.minimum, "maximum": action.type.maximum}
             item = {"type": "integer"} | {name: value for name, value in bounds.items() if value is not None}
         if action.choices is not None:
@@ -271,10 +261,10 @@ def tools(*, can_write: bool = False) -> dict[str, Tool]:
     }
 
 
-def _tool(command: type[Options], facts: AgentTool) -> Tool:
+def _tool(command: type[opt.Options], facts: opt.AgentTool) -> Tool:
     parser = argparse.ArgumentParser(add_help=False)
-    add_arguments(command, parser)
-    forms = (form for form, argument in command.arguments.items() if argument.one_of == FORM)
+    opt.add_arguments(command, parser)
+    forms = (form for form, argument in command.arguments.items() if argument.one_of == opt.FORM)
     out = {*_LEFT_OUT, *facts.left_out, *forms}
     shown = ((action.option_strings or [action.dest], action) for action in shown_actions(parser))
     actions = {written[-1].lstrip("-").replace("-", "_"): action for written, action in shown}

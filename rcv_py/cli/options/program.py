@@ -25,8 +25,8 @@ class ViewOptions(shared.WithRunFiles, shared.OfRawFiles, example="rcv ui_output
 
     folder: Path | None = opt.positional("FOLDER", "a capture, or several of them", nargs="?")
     panel: str | None = opt.text("bring a panel to the front, e.g. waits")
-    compare: Path | None = shared.baseline()
-    twin: Path | None = shared.twin()
+    compare: Path | None = shared.BASELINE
+    twin: Path | None = shared.TWIN
     goto: str | None = opt.text(
         "a place: an anchor of a report, e.g. line-118, or se0/simd2/slot1/wv0:instruction 118 hit 8@126704",
         "PLACE",
@@ -77,7 +77,7 @@ class ReportOptions(
         "a capture), experiments, and the critical path",
         one_of="predict",
     )
-    no_predict: bool = shared.no_predict()
+    no_predict: bool = shared.NO_PREDICT
     interactive: bool = opt.flag("an interactive page of HTML: timelines, listing, sources and findings")
 
 
@@ -105,7 +105,7 @@ class ExportOptions(shared.OfRawFiles, example="rcv export FOLDER --to perfetto 
 
     agents = opt.AgentTool("Use it to hand a trace to another tool.", writes=True, rare=("cycles",))
 
-    folder: Path = shared.folder()
+    folder: Path = shared.FOLDER
     to: str = opt.option(
         "the kind of file", choices=("perfetto", "speedscope", "csv", "parquet"), required=True
     )
@@ -129,7 +129,7 @@ class PackOptions(shared.OfRawFiles, example="rcv pack FOLDER --out slow-kernel.
 
     agents = opt.AgentTool("Use it for what people attach to a report.", writes=True, required=("out",))
 
-    folder: Path = shared.folder()
+    folder: Path = shared.FOLDER
     out: Path | None = opt.path("the file (default: named as the capture, in the current folder)", "FILE")
     without_sources: bool = opt.flag("leave the text of source files out")
     with_notes: bool = opt.flag("include the notes about the capture, visible to anyone who opens it")
@@ -139,7 +139,7 @@ class PackOptions(shared.OfRawFiles, example="rcv pack FOLDER --out slow-kernel.
 class UnpackOptions(opt.Options, example="rcv unpack slow-kernel.rcvz --out slow-kernel"):
     """Write a packed capture as a ui_output folder again."""
 
-    folder: Path = shared.folder("FILE", "a file that `rcv pack` wrote")
+    folder: Path = opt.positional("FILE", "a file that `rcv pack` wrote")
     out: Path = opt.path("a folder that is new or empty", "FOLDER", required=True)
     json: bool = shared.form("for programs: a document, as `rcv schema unpack` describes it")
 
@@ -149,7 +149,7 @@ class DecodeOptions(shared.OfRawFiles, example="rcv decode CAPTURE --out ui_outp
 
     agents = opt.AgentTool("Use it on raw and packed captures.", writes=True)
 
-    folder: Path = shared.folder("CAPTURE", "a capture of any kind")
+    folder: Path = opt.positional("CAPTURE", "a capture of any kind")
     out: Path = opt.path("a folder that is new or empty", "FOLDER", required=True)
     json: bool = shared.form("for programs: a document, as `rcv schema decode` describes it")
 
@@ -170,7 +170,7 @@ class ShotOptions(shared.OfRawFiles, example="rcv shot FOLDER --panel isa --out 
         ),
     )
 
-    folder: Path = shared.folder()
+    folder: Path = shared.FOLDER
     panel: str = opt.option("a panel, e.g. isa, or `window` for all of it", required=True, metavar="NAME")
     out: Path = opt.path("a .png, .svg or .csv file to write", "FILE", required=True)
     size: tuple[int, int] | None = opt.option("size in pixels before scaling", read=opt.size, metavar="WxH")
@@ -178,8 +178,8 @@ class ShotOptions(shared.OfRawFiles, example="rcv shot FOLDER --panel isa --out 
     scale: int = opt.option("device pixels per pixel", 1, read=int, choices=(1, 2, 3))
     wave: str | None = shared.wave("select a wave")
     line: int | None = opt.number("select an instruction")
-    compare: Path | None = shared.baseline()
-    twin: Path | None = shared.twin()
+    compare: Path | None = shared.BASELINE
+    twin: Path | None = shared.TWIN
     range: tuple[int, int] | None = opt.range_of("show a range of cycles", old="--range")
 
 

@@ -16,16 +16,7 @@ import orjson
 
 from rcv_py import __version__
 from rcv_py.analysis.core.cost_columns import SAMPLES, cost_columns
-from rcv_py.analysis.flame.flame import (
-    FlameTree,
-    Metric,
-    Stacks,
-    What,
-    code_costs,
-    fold,
-    kernel_stacks,
-    source_stacks,
-)
+from rcv_py.analysis.flame import flame
 from rcv_py.analysis.flame.flame_text import full_name, labels
 from rcv_py.base.runs import ranges
 from rcv_py.base.text import Message, visible
@@ -36,7 +27,11 @@ from rcv_py.model.waves import TracedWave
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 UNIT = "none"
 AT_ONCE = 1 << 17  # events that are turned into text together
-_METRICS = {Metric.TOTAL: "latency and idle", Metric.STALL: "stall", Metric.HITS: "executions"}
+_METRICS = {
+    flame.Metric.TOTAL: "latency and idle",
+    flame.Metric.STALL: "stall",
+    flame.Metric.HITS: "executions",
+}
 
 
 class Paths(NamedTuple):
@@ -72,25 +67,25 @@ def write_speedscope(trace: Trace, waves: Iterable[TracedWave], target: BinaryIO
     return count
 
 
-def _trees(trace: Trace) -> list[tuple[str, FlameTree]]:
+def _trees(trace: Trace) -> list[tuple[str, flame.FlameTree]]:
     """Trees of the whole program: by source if there is any, and by kernel and block."""
     code = trace.code
     costs = cost_columns(code)
-    own = code_costs(costs, True)
+    own = flame.code_costs(costs, True)
     unit = "samples" if costs.label == SAMPLES else "cycles"
     every = np.ones_like(own)  # a stack for each line, also for those that only a single wave ran
-    ways = {"source": source_stacks, "kernel and block": kernel_stacks}
+    ways = {"source": flame.source_stacks, "kernel and block": flame.kernel_stacks}
     if not len(code.chain_file):
         del ways["source"]
     trees = []
     for name, way in ways.items():
         stacks = way(code, every)
-        costing = Stacks(stacks.first, stacks.element, own[stacks.order], stacks.order)
-        trees.append((name, fold(costing, (), unit)))
+        costing = flame.Stacks(stacks.first, stacks.element, own[stacks.order], stacks.order)
+        trees.append((name, flame.fold(costing, (), unit)))
     return trees
 
 
-def _frames(trace: Trace, trees: Sequence[FlameTree]) -> tuple[list[dict[str, Any]], list[np.ndarray]]:
+def _frames(trace: Trace, trees: Sequence[flame.FlameTree]) -> tuple[list[dict[str, Any]], list[np.ndarray]]:
     """Return the frames of all trees, and for each tree the frame of each of its rows.
 
     The last frame is for instructions outside the program.
@@ -110,33 +105,35 @@ def _frames(trace: Trace, trees: Sequence[FlameTree]) -> tuple[list[dict[str, An
     return [*frames, {"name": "unknown instruction"}], places
 
 
-def _frame(trace: Trace, tree: FlameTree, row: int, label: str) -> dict[str, Any]:
+def _frame(trace: Trace, tree: flame.FlameTree, row: int, label: str) -> dict[str, Any]:
     what, first, second = int(tree.what[row]), int(tree.first[row]), int(tree.second[row])
-    if what == What.CODE:
+    if what == flame.What.CODE:
         leaf = trace.code.chain(second)
         frame: dict[str, Any] = {"name": f"{label}  [#{second}]"}
         if len(leaf):
             frame |= {"file": trace.sources[leaf[0][0]].path, "line": int(leaf[0][1])}
         return frame
-    if what in (What.FILE, What.LINE):
+    if what in (flame.What.FILE, flame.What.LINE):
         path = trace.sources[first].path
-        return {"name": label, "file": path} | ({"line": second} if what == What.LINE else {})
+        return {"name": label, "file": path} | ({"line": second} if what == flame.What.LINE else {})
     return {"name": full_name(trace, tree, row, label)}
 
 
 def _sampled(
-    trees: Sequence[tuple[str, FlameTree]], places: Sequence[np.ndarray]
+    trees: Sequence[tuple[str, flame.FlameTree]], places: Sequence[np.ndarray]
 ) -> Iterator[dict[str, Any]]:
     """Yield a profile per tree and metric; a sample is an instruction with its enclosing frames."""
     for (name, tree), place in zip(trees, places, strict=True):
         for metric, text in _METRICS.items():
             is_sampled = tree.unit == "samples"
-            if is_sampled and metric is Metric.HITS:
+            if is_sampled and metric is flame.Metric.HITS:
                 continue
             rows = np.flatnonzero(tree.own[:, metric.value] > 0).tolist()
             weights = tree.own[rows, metric.value].tolist()
-            measure = ("stalled PC samples" if metric is Metric.STALL else SAMPLES) if is_sampled else text
-            unit = "" if is_sampled or metric is Metric.HITS else ", cycles of all waves"
+            measure = (
+                ("stalled PC samples" if metric is flame.Metric.STALL else SAMPLES) if is_sampled else text
+            )
+            unit = "" if is_sampled or metric is flame.Metric.HITS else ", cycles of all waves"
             yield {
                 "type": "sampled",
                 "name": Message("{0} by {1}{2}", measure, name, unit),
@@ -148,7 +145,7 @@ def _sampled(
             }
 
 
-def _paths(trace: Trace, tree: FlameTree, place: np.ndarray, nameless: int) -> Paths:
+def _paths(trace: Trace, tree: flame.FlameTree, place: np.ndarray, nameless: int) -> Paths:
     """Return the enclosing frames of each code line, outermost first; lines without any have one frame."""
     rows = np.flatnonzero(tree.code_row >= 0)
     longest = tree.levels or 1

@@ -36,12 +36,12 @@ class CompareOptions(
         ),
     )
 
-    folder: Path = shared.folder("A", "the baseline capture or build, from before the change")
+    folder: Path = opt.positional("A", "the baseline capture or build, from before the change")
     other: Path = opt.positional(
         "B", "the capture or build to judge, from after the change, or a folder with several: one row each"
     )
     more: list[Path] = opt.positional("B", "more captures, or folders with several", nargs="*")
-    twin: Path | None = shared.twin("another capture of the build of A: its differences are noise")
+    twin: Path | None = opt.path("another capture of the build of A: its differences are noise", "C")
     by: str = opt.option(
         "what a row is; work: what an operation, a byte and the launch cost, even if tiles "
         "differ (default instruction)",
@@ -81,7 +81,7 @@ class IndexOptions(
         optional=("folder",),
     )
 
-    folder: Path = shared.folder("DIR", "a folder with captures at any place below it")
+    folder: Path = opt.positional("DIR", "a folder with captures at any place below it")
     more: list[Path] = opt.positional("DIR", "more folders", nargs="*")
     sort: str = opt.option("what ranks captures (default duration)", "duration", choices=LIBRARY_ORDERS)
     findings: bool = opt.flag("read waves too, for the bound class and the first finding")
@@ -91,7 +91,7 @@ class IndexOptions(
     limit: int = opt.number("captures at most; 0 for all (default 1000)", 1000)
     markdown: bool = shared.form("a table for a README")
     html: bool = shared.form("a page that needs nothing else")
-    out: Path | None = shared.out()
+    out: Path | None = opt.path("write to this file instead of printing", "FILE")
 
 
 class TrendOptions(
@@ -103,7 +103,7 @@ class TrendOptions(
 
     agents = opt.AgentTool("Use it on captures of several builds: which one became slower.")
 
-    folder: Path = shared.folder("DIR", "a folder with captures of several builds")
+    folder: Path = opt.positional("DIR", "a folder with captures of several builds")
     more: list[Path] = opt.positional("DIR", "more captures or folders", nargs="*")
     sort: str = opt.option(
         "order of captures: by the time they were written, or by path", "time", choices=("time", "path")

@@ -13,7 +13,7 @@ class TriageOptions(
 
     agents = opt.AgentTool("Use it first: what limits the kernel, and which change gains most.")
 
-    folder: Path = shared.folder(help="a ui_output_* folder, or a folder with several of them")
+    folder: Path = opt.positional("FOLDER", "a ui_output_* folder, or a folder with several of them")
     top: int | None = shared.top(None, "findings", "findings with 2 %% of the kernel's duration to gain")
     all: bool = opt.flag(
         "analyse every wave, even of a capture with more than 48 MB of wave files, and print every finding"
@@ -24,5 +24,5 @@ class TriageOptions(
         "less than two seconds for a capture",
         one_of="predict",
     )
-    no_predict: bool = shared.no_predict()
+    no_predict: bool = shared.NO_PREDICT
     markdown: bool = shared.form("to paste into a ticket")

@@ -44,7 +44,7 @@ class FlameOptions(shared.OfAllWaves, example="rcv flame FOLDER --metric stall -
         read=opt.element,
         metavar="PLACE",
     )
-    no_idle: bool = shared.no_idle()
+    no_idle: bool = shared.NO_IDLE
     clock: tuple[int, int] | None = opt.range_of(
         "only waves that touch a range of cycles; hidden cycles are then unknown", old="--clock"
     )

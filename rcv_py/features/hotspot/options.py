@@ -65,7 +65,7 @@ class HotspotOptions(
         choices=("self", "inclusive"),
     )
     file: str | None = opt.text("with --charge: the lines of one source file", "SOURCE")
-    no_idle: bool = shared.no_idle()
+    no_idle: bool = shared.NO_IDLE
     like: str | None = opt.option(
         "the tables of hotspot_analyzer.py, by its older or newer rules", choices=LIKE, section=_LIKE
     )

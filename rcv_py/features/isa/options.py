@@ -60,7 +60,7 @@ class IsaOptions(
     wave: str | None = shared.wave("the wave that the modes of one wave show")
     hit: int = opt.number("for --mode hit: which, from 1", 1, opt.positive_count)
     bars: str | None = opt.option("add a column: the length of the bars of the window", choices=BARS)
-    no_idle: bool = shared.no_idle()
+    no_idle: bool = shared.NO_IDLE
     sort: str | None = shared.sort("program order")
     help_of: str | None = opt.text(
         "instead: what an instruction does, which unit executes it, how long it takes, and "

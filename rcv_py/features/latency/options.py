@@ -29,5 +29,5 @@ class LatencyOptions(shared.Ruled, example="rcv latency FOLDER --by memory"):
     waits: bool = opt.flag(
         "with --by memory: also latencies that waits show, and instructions that only waits measure"
     )
-    no_idle: bool = shared.no_idle()
+    no_idle: bool = shared.NO_IDLE
     sort: str | None = shared.sort("cycles not hidden, or the mean")

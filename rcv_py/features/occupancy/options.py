@@ -17,7 +17,7 @@ class OccupancyOptions(shared.OfCapture, shared.WithRunFiles, example="rcv occup
 
     by: str = opt.option("what a row is (default se)", "se", choices=OCCUPIED_BY)
     limits: bool = opt.flag("instead: what limits the waves of a SIMD, and the next step")
-    se: int | None = shared.engine()
+    se: int | None = shared.ENGINE
     only: list[str] | None = shared.only("only this row")
     run_files: list[Path] | None = shared.run_files("with --limits: ")
     csv: bool = shared.as_csv("the curves: a row for every change")

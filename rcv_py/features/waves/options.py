@@ -35,7 +35,7 @@ class WavesOptions(shared.RowOptions, example="rcv waves FOLDER --sort stall --t
         "instead: one row per path that waves took through the code: which work, which left early"
     )
     waves: str | None = shared.waves(shared.ALL)
-    se: int | None = shared.engine()
+    se: int | None = shared.ENGINE
     unit_of: str | None = opt.text("only the compute unit of this wave", "ID")
     without_kernel: list[str] = opt.option("leave out a kernel, by symbol", [], repeated=True, metavar="NAME")
     without_se: list[int] = opt.option("leave out an engine", [], read=opt.count, repeated=True, metavar="N")
