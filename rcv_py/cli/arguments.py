@@ -43,12 +43,10 @@ def parse(words: list[str]) -> Options:
     if not words or words[0] not in COMMANDS:
         is_word = words and not (words[0].startswith("-") or "/" in words[0] or "." in words[0])
         if is_word and not Path(words[0]).exists():
-            raise UsageError(
-                Message("{0} is neither a command nor a folder.", words[0]), hint=_nearest(words[0])
-            )
+            text = Message("{0} is neither a command nor a folder.", words[0])
+            raise UsageError(text, hint=_nearest(words[0]))
         words = ["view", *words]
-    command = COMMANDS[words[0]]
-    return read_options(command, _reader(words[0]), words[1:])
+    return read_options(COMMANDS[words[0]], _reader(words[0]), words[1:])
 
 
 @contextmanager
@@ -57,33 +55,28 @@ def speaking(words: list[str]) -> Iterator[list[str]]:
 
     Started processes use it as well.  Raise UsageError for an unknown language.
     """
-    name, rest = _language_in(words)
-    name = name or os.environ.get(VARIABLE, "")
+    name = ""
+    if words[:1] == [_LANGUAGE]:
+        if len(words) == 1:
+            raise UsageError(Message("{0} needs a language, such as zh_CN.", _LANGUAGE))
+        name, words = words[1], words[2:]
+    elif words and words[0].startswith(f"{_LANGUAGE}="):
+        name, words = words[0].partition("=")[2], words[1:]
+    before = os.environ.get(VARIABLE)
+    name = name or before or ""
     if not name or name == spoken_language():
-        yield rest
+        yield words
         return
     from rcv_py.base.languages import language_named, use  # noqa: PLC0415 - English needs no catalogue
 
-    before = os.environ.get(VARIABLE)
     try:
         os.environ[VARIABLE] = language_named(name)
         use(os.environ[VARIABLE])
-        yield rest
+        yield words
     finally:
         speak(None)
         os.environ.pop(VARIABLE)
         os.environ.update({} if before is None else {VARIABLE: before})
-
-
-def _language_in(words: list[str]) -> tuple[str, list[str]]:
-    """The language that the first words name, "" for none, and the words after it."""
-    if words[:1] == [_LANGUAGE]:
-        if len(words) == 1:
-            raise UsageError(Message("{0} needs a language, such as zh_CN.", _LANGUAGE))
-        return words[1], words[2:]
-    if words and words[0].startswith(f"{_LANGUAGE}="):
-        return words[0].partition("=")[2], words[1:]
-    return "", words
 
 
 @cache
@@ -121,14 +114,14 @@ def help_text(command: type[Options] | None = None) -> str:
     lines = [_usage(_USAGE), "", translated(_ABOUT)]
     width = max(map(len, COMMANDS))
     for group, names in GROUPS.items():
-        own = (f"  {name:<{width}}  {_brief(COMMANDS[name])}" for name in names)
-        lines += ["", f"{translated(group)}:", *own]
+        brief = {name: translated(COMMANDS[name].help()).removesuffix("。") for name in names}
+        lines += [
+            "",
+            f"{translated(group)}:",
+            *(f"  {name:<{width}}  {text}" for name, text in brief.items()),
+        ]
     more = f"{translated(_MORE)}\n\n{translated(_LANGUAGES)}"
     return "\n".join([*lines, "", more, "", translated(codes_text())]) + "\n"
-
-
-def _brief(command: type[Options]) -> str:
-    return translated(command.help()).removesuffix("。")
 
 
 def command_named(word: str) -> type[Options]:
@@ -210,9 +203,6 @@ def _print_and_leave(text: str) -> NoReturn:
 def _nearest(word: str) -> str:
     import difflib  # noqa: PLC0415 - of use after a mistake only
 
-    near = difflib.get_close_matches(word, COMMANDS, 1)
-    return (
-        Message("Did you mean `rcv {0}`?", near[0])
-        if near
-        else Message("Commands: {0}.", ", ".join(COMMANDS))
-    )
+    if near := difflib.get_close_matches(word, COMMANDS, 1):
+        return Message("Did you mean `rcv {0}`?", near[0])
+    return Message("Commands: {0}.", ", ".join(COMMANDS))

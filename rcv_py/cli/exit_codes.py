@@ -30,7 +30,5 @@ EXIT_TEXT = {
 
 def codes_text() -> str:
     """Return the table as lines for help."""
-    return join_texts(
-        "\n",
-        ["exit codes:", *(Message("  {0:<3}  {1}", code.value, text) for code, text in EXIT_TEXT.items())],
-    )
+    lines = (Message("  {0:<3}  {1}", code.value, text) for code, text in EXIT_TEXT.items())
+    return join_texts("\n", ["exit codes:", *lines])

@@ -101,12 +101,8 @@ def batches(trace: Trace, rows: Collection[int] | None = None) -> Iterator[WaveB
     from rcv_py.work import load  # noqa: PLC0415 - commands that read no waves do not wait for the pool
 
     jobs = load.plan(trace.waves, range(len(trace.waves)) if rows is None else sorted(rows))
-    return watched(map(trace.reader.read, jobs), load.STAGE, sum(map(len, jobs)), _waves_in)
-
-
-def _waves_in(batch: WaveBatch) -> int:
-    """Return how many waves a batch covers."""
-    return len(batch.waves) + len(batch.missing)
+    read = map(trace.reader.read, jobs)
+    return watched(read, load.STAGE, sum(map(len, jobs)), lambda one: len(one.waves) + len(one.missing))
 
 
 def markers(trace: Trace) -> MarkerSpans:
@@ -128,10 +124,8 @@ def warn(trace: Trace) -> str:
     match = MATCH.of(trace, [trace.reader.read(np.sort(rows).tolist())] if len(rows) else ())
     if not match.is_wrong:
         return ""
-    complain(
-        f"{match.sentence} {match.examples_text(trace.code)}",
-        f"{translated(CONSEQUENCE)} {translated(REMEDY)}",
-    )
+    remedy = f"{translated(CONSEQUENCE)} {translated(REMEDY)}"
+    complain(f"{match.sentence} {match.examples_text(trace.code)}", remedy)
     return match.sentence
 
 
@@ -194,10 +188,8 @@ class ChosenWaves:
         is_all = self.choice.name == ALL or self.rows is None or self.is_selected
         hint = "" if is_all else "; --waves all sums all of them"
         is_named = is_part and (self.choice.name != ALL or self.rows is not None)
-        return join_texts(
-            " ",
-            filter(None, [Message("Of {0}{1}.", self.choice.text, hint) if is_named else "", self.missing]),
-        )
+        of = Message("Of {0}{1}.", self.choice.text, hint) if is_named else ""
+        return join_texts(" ", filter(None, [of, self.missing]))
 
     @property
     def whose(self) -> str:
@@ -342,20 +334,17 @@ def refuse(trace: Trace, options: OfWaves, why: str) -> None:
     words = written("waves", options.waves) if options.waves not in (None, ALL) else selection(options)
     if words and not len(trace.waves):
         name = words.split()[0]
-        raise UsageError(
-            Message("{0} cannot be honoured here: {1}", name, why), hint=Message("Leave {0} out.", name)
-        )
+        text = Message("{0} cannot be honoured here: {1}", name, why)
+        raise UsageError(text, hint=Message("Leave {0} out.", name))
 
 
 def missing_text(read: int, of: int) -> str:
     """Return a sentence that some waves could not be read; "" if all could."""
     if read >= of:
         return ""
-    gone = of - read
-    files = "its file is" if gone == 1 else "their files are"
-    return Message(
-        "{0} of {1} could not be read: {2} missing or damaged.", count(gone), plural(of, "traced wave"), files
-    )
+    files = "its file is" if of - read == 1 else "their files are"
+    gone, waves = count(of - read), plural(of, "traced wave")
+    return Message("{0} of {1} could not be read: {2} missing or damaged.", gone, waves, files)
 
 
 def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:
@@ -390,16 +379,13 @@ def check_engine(trace: Trace, se: int | None, which: str) -> None:
     column = trace.waves.se if which == "traced" else trace.occupancy.se
     there = np.unique(column).tolist()
     if se is not None and there and se not in there:
-        names = ", ".join(map(str, there))
-        raise UsageError(
-            Message("No {0} wave is on shader engine {1}.", which, se), hint=Message("There are: {0}.", names)
-        )
+        text = Message("No {0} wave is on shader engine {1}.", which, se)
+        raise UsageError(text, hint=Message("There are: {0}.", ", ".join(map(str, there))))
 
 
 def wave_of(trace: Trace, name: str) -> TracedWave:
     """Read one wave; raise UsageError if no wave has that name, or if it cannot be read."""
-    row = trace.wave_row(name)
-    batch = trace.reader.read([row])
+    batch = trace.reader.read([trace.wave_row(name)])
     if not batch.waves:
         why = next((text for _, text in batch.missing), "")
         raise UsageError(Message("The wave {0} cannot be read.", name), hint=why)

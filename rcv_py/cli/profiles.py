@@ -8,7 +8,7 @@ from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.terminal import bold
 from rcv_py.formats.rocpd.read import read_profile, trace_inside
-from rcv_py.model.profile import PcSamples, Profile
+from rcv_py.model.profile import Profile
 from rcv_py.results.profile import MAX_SHOWN, SCHEMA, tables
 from rcv_py.results.table import ResultTable
 
@@ -30,7 +30,7 @@ def describe(path: Path) -> CommandAnswer:
             "executions": profile.executions,
             "code_objects": len(profile.code),
             "files": list(profile.files),
-            "spm_series": _streamed(profile),
+            "spm_series": sum(map(len, profile.spm.values())),
             "pc_samples": 0 if profile.samples is None else profile.samples.all,
             "invalid_samples": 0 if profile.samples is None else sum(profile.samples.invalid.values()),
             "trace": trace,
@@ -43,33 +43,24 @@ def describe(path: Path) -> CommandAnswer:
     )
 
 
-def _streamed(profile: Profile) -> int:
-    return sum(map(len, profile.spm.values()))
-
-
-def _sampled(samples: PcSamples) -> str:
-    invalid, total = sum(samples.invalid.values()), samples.all
-    text = plural(len(samples), "instruction")
-    return Message("{0} of {1}, {2} of them invalid", count(total), text, percent(invalid, total))
-
-
 def _text(profile: Profile, found: dict[str, ResultTable], trace: str) -> Iterator[Part]:
     version = Message(", schema {0}", profile.version) if profile.version else ""
     launches = plural(len(profile.launches), "launch", "launches")
     if profile.executions > len(profile.launches):
         launches = Message("{0} in {1:,} passes of replays", launches, profile.executions)
+    objects, kernels = plural(len(profile.code), "code object"), plural(len(profile.kernels), "kernel")
+    sampled, series = "", sum(map(len, profile.spm.values()))
+    if (samples := profile.samples) is not None:
+        share = percent(sum(samples.invalid.values()), samples.all)
+        where = plural(len(samples), "instruction")
+        sampled = Message("{0} of {1}, {2} of them invalid", count(samples.all), where, share)
     facts = [
         ("written by", f"rocprofv3 ({profile.form}{version})"),
         ("command", profile.command),
         ("launches", launches),
-        (
-            "code",
-            Message(
-                "{0}, {1}", plural(len(profile.code), "code object"), plural(len(profile.kernels), "kernel")
-            ),
-        ),
-        ("streamed counters", plural(_streamed(profile), "series", "series") if profile.spm else ""),
-        ("PC samples", "" if profile.samples is None else _sampled(profile.samples)),
+        ("code", Message("{0}, {1}", objects, kernels)),
+        ("streamed counters", plural(series, "series", "series") if profile.spm else ""),
+        ("PC samples", sampled),
         ("thread trace", trace),
         *(("problem", str(problem)) for problem in profile.problems),
     ]

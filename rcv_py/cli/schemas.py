@@ -27,11 +27,6 @@ BY_ID = _declared()
 SCHEMAS = tuple(BY_ID.values())
 
 
-def of_command(command: str) -> tuple[Schema, ...]:
-    """Return the schemas of the documents that a command prints with --json."""
-    return tuple(schema for schema in SCHEMAS if schema.command == command)
-
-
 def schema_document(name: str) -> dict[str, Any]:
     """Return the JSON Schema of a command or of a schema; for a command with several, any of them.
 
@@ -39,17 +34,13 @@ def schema_document(name: str) -> dict[str, Any]:
     """
     if name in (ENVELOPE, "rcv.envelope", "rcv.envelope/2"):
         return envelope_schema()
-    found = list(of_command(name)) or [
-        schema for schema in SCHEMAS if name in (schema.id, schema.name, schema.name.removeprefix("rcv."))
+    found = [one for one in SCHEMAS if one.command == name] or [
+        one for one in SCHEMAS if name in (one.id, one.name, one.name.removeprefix("rcv."))
     ]
     if not found:
         names = sorted({ENVELOPE, *(one.command for one in SCHEMAS), *(one.name for one in SCHEMAS)})
         near = difflib.get_close_matches(name, names, 1)
-        hint = (
-            Message("Did you mean `rcv schema {0}`?", near[0])
-            if near
-            else ("`rcv schema` lists all of them.")
-        )
+        hint = Message("Did you mean `rcv schema {0}`?", *near) if near else "`rcv schema` lists all of them."
         raise UsageError(Message("There is no schema called {0}.", name), hint=hint)
     if len(found) == 1:
         return found[0].as_json()

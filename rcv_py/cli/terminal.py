@@ -24,9 +24,8 @@ from rcv_py.cli.options.shared import Forms
 
 _LINK, _END = "\x1b]8;;", "\x1b\\"
 BOLD, UPRIGHT, WIPE = "\x1b[1m", "\x1b[0m", "\r\x1b[K"
-_MARKS = {
-    code: f"<{os.urandom(16).hex()}>" for code in (BOLD, UPRIGHT, WIPE)
-}  # random, so that no capture can contain them
+# Random, so that no capture can contain them.
+_MARKS = {code: f"<{os.urandom(16).hex()}>" for code in (BOLD, UPRIGHT, WIPE)}
 
 
 class SanitizedStream:
@@ -210,8 +209,7 @@ def knows_links(environment: Mapping[str, str]) -> bool:
     """
     if environment.get("RCV_LINKS"):
         return environment["RCV_LINKS"] != "0"
-    plain = environment.get("NO_COLOR") or environment.get("TERM", "dumb") in ("dumb", "linux", "")
-    return not plain
+    return not environment.get("NO_COLOR") and environment.get("TERM", "") not in ("dumb", "linux", "")
 
 
 USUAL = "less -FRX"
@@ -263,16 +261,14 @@ def on_a_terminal(options: Options) -> Iterator[None]:
 
 def wrapped(text: str, width: int) -> str:
     """Return the text with sentences wrapped at words; rows of tables stay as they are."""
-    return "".join(_wrapped(line, width) for line in text.splitlines(keepends=True))
-
-
-def _wrapped(line: str, width: int) -> str:
-    seen = _CODES.sub("", line.rstrip("\n"))
-    words = line.strip()
-    if cells(seen) <= width or _COLUMNS.search(words):
-        return line
-    indent = line[: len(line) - len(line.lstrip(" "))]
-    return "".join(f"{indent}{part}\n" for part in at_words(words, width - len(indent)))
+    found = []
+    for line in text.splitlines(keepends=True):
+        words, indent = line.strip(), line[: len(line) - len(line.lstrip(" "))]
+        if cells(_CODES.sub("", line.rstrip("\n"))) <= width or _COLUMNS.search(words):
+            found.append(line)
+        else:
+            found += [f"{indent}{part}\n" for part in at_words(words, width - len(indent))]
+    return "".join(found)
 
 
 def pager_words(environment: Mapping[str, str]) -> list[str]:

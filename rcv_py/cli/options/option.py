@@ -57,9 +57,8 @@ class at_most:  # noqa: N801 - reads as the function it is used as
         if value < self.minimum:
             raise _wrong(text, expected)
         if self.maximum is not None and value > self.maximum:
-            raise argparse.ArgumentTypeError(
-                Message("{0} is more than the {1:,} that are possible", text, self.maximum)
-            )
+            why = Message("{0} is more than the {1:,} that are possible", text, self.maximum)
+            raise argparse.ArgumentTypeError(why)
         return value
 
 
@@ -108,9 +107,8 @@ def mask(text: str) -> str:
 
 def simds(text: str) -> str:
     """Return a mask of four SIMDs, or the number of one."""
-    return hex(
-        int(_matched(r"(?:0x)?([0-9a-fA-F])", text, "a mask such as 0xf, or the number of a SIMD")[1], 16)
-    )
+    match = _matched(r"(?:0x)?([0-9a-fA-F])", text, "a mask such as 0xf, or the number of a SIMD")
+    return hex(int(match[1], 16))
 
 
 MIN_BUFFER, MAX_BUFFER = 1 << 20, 1 << 31  # by the documentation of rocprofv3
@@ -235,9 +233,7 @@ class Options:
 
     command: ClassVar[str] = ""
     example: ClassVar[str] = ""
-    rest_name: ClassVar[str] = (
-        ""  # the argument that takes all words after `--`, which are not parsed as options
-    )
+    rest_name: ClassVar[str] = ""  # the argument that takes all words after `--`, which are not parsed
     agents: ClassVar[AgentTool | None] = None  # None: they cannot call it
     is_list: ClassVar[bool] = True  # else it prints names while it works, or a document
     arguments: ClassVar[Mapping[str, Argument]] = {}  # positional, own, then shared ones, then forms
@@ -249,9 +245,8 @@ class Options:
         """Name the command after the class, and collect the arguments."""
         cls.command = _INSIDE.sub("-", cls.__name__.removesuffix("Options")).lower()
         cls.example = example
-        by_name: dict[str, Argument] = {}
-        for base in reversed(cls.__mro__):
-            by_name |= {name: value for name, value in vars(base).items() if isinstance(value, Argument)}
+        declared = (item for base in reversed(cls.__mro__) for item in vars(base).items())
+        by_name = {name: value for name, value in declared if isinstance(value, Argument)}
 
         def rank(name: str) -> tuple[bool, bool, bool]:
             argument = by_name[name]
@@ -352,18 +347,13 @@ def read_options(
         values[options.rest_name] = list(words[end + 1 :])
     positional = {name for name, argument in options.arguments.items() if argument.is_positional}
     read = options(**values, given=frozenset(values.keys() - positional))
-    check_needs(read)
-    return read
-
-
-def check_needs(options: Options) -> None:
-    """Raise UsageError for the first given option that has no meaning with the others."""
-    for name in options.arguments:
-        declared = [need for base in type(options).__mro__ for need in vars(base).get("needs", ())]
-        for need in declared if name in options.given else ():
-            if name in need.names.split() and not need.is_met(options):
+    needs = [need for base in options.__mro__ for need in vars(base).get("needs", ())]
+    for name in (name for name in options.arguments if name in read.given):
+        for need in needs:
+            if name in need.names.split() and not need.is_met(read):
                 hint = need.hint or Message("Add {0}, or leave {1} out.", need.belongs, flag_of(name))
                 raise UsageError(Message("{0} belongs to {1}.", flag_of(name), need.belongs), hint=hint)
+    return read
 
 
 def flag_of(name: str) -> str:
