@@ -9,7 +9,7 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import BinaryIO, cast
 
-from rcv_py.base.errors import ExportError
+from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.text import Message, uncapitalized
 
 FASTEST = 1  # of gzip's levels: the trace is large, and its reader unpacks it at once
@@ -51,6 +51,15 @@ def whole_path(path: Path, makes_folders: bool = True) -> Iterator[Path]:
             part.replace(target)
     except (OSError, ValueError) as error:
         raise unwritable(path, error) from error
+
+
+def check_new(folder: Path, hint: str) -> None:
+    """Raise UsageError for a folder that holds anything: no file of the user may be lost."""
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise UsageError(Message("{0} is there already.", folder), hint=hint)
+    except (OSError, ValueError) as error:
+        raise unwritable(folder, error) from error
 
 
 @contextmanager

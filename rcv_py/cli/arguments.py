@@ -114,12 +114,9 @@ def help_text(command: type[Options] | None = None) -> str:
     lines = [_usage(_USAGE), "", translated(_ABOUT)]
     width = max(map(len, COMMANDS))
     for group, names in GROUPS.items():
-        brief = {name: translated(COMMANDS[name].help()).removesuffix("。") for name in names}
-        lines += [
-            "",
-            f"{translated(group)}:",
-            *(f"  {name:<{width}}  {text}" for name, text in brief.items()),
-        ]
+        lines += ["", f"{translated(group)}:"]
+        for name in names:
+            lines.append(f"  {name:<{width}}  {translated(COMMANDS[name].help()).removesuffix('。')}")
     more = f"{translated(_MORE)}\n\n{translated(_LANGUAGES)}"
     return "\n".join([*lines, "", more, "", translated(codes_text())]) + "\n"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message
-from rcv_py.base.whole_files import unwritable, whole_folder
+from rcv_py.base.whole_files import check_new, whole_folder
 from rcv_py.formats.locate import PACKED
 from rcv_py.formats.open import origin_of
 from rcv_py.formats.packed.write import write_packed
@@ -53,11 +53,6 @@ def unpack(trace: Trace, out: Path, columns: Iterable[WaveColumns]) -> None:
     Raise UsageError unless the folder is new or empty, so that no file of the user is lost, and ExportError
     if it cannot be written.
     """
-    try:
-        if out.exists() and any(out.iterdir()):
-            text = Message("{0} is there already.", out)
-            raise UsageError(text, hint="Remove it, or choose another folder.")
-    except (OSError, ValueError) as error:
-        raise unwritable(out, error) from error
+    check_new(out, "Remove it, or choose another folder.")
     with whole_folder(out) as part:
         write_folder(trace, (some.batch() for some in columns), part)

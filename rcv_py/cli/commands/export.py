@@ -1,7 +1,6 @@
 """`rcv export`: files for other tools: Perfetto, speedscope, CSV, Parquet."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.errors import UsageError
@@ -16,7 +15,6 @@ from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 from rcv_py.results.written import EXPORT_SCHEMA
 from rcv_py.work.load import batches
 from rcv_py.work.opening import open_trace
@@ -39,9 +37,8 @@ def run(options: ExportOptions) -> CommandAnswer:
 
 def _check(options: ExportOptions) -> None:
     if options.table and options.to not in ("csv", "parquet"):
-        raise UsageError(
-            Message("{0} has no tables.", options.to), hint="Use --table with --to csv or --to parquet."
-        )
+        text = Message("{0} has no tables.", options.to)
+        raise UsageError(text, hint="Use --table with --to csv or --to parquet.")
     if options.cycles and options.to != "perfetto":
         raise UsageError(Message("Times of {0} are cycles anyway.", options.to), hint="Leave --cycles out.")
     if options.out.is_dir() and (options.table or options.to in ("perfetto", "speedscope")):
@@ -74,20 +71,17 @@ def _perfetto(trace: Trace, rows: list[int] | None, options: ExportOptions) -> s
 
 
 def _speedscope(trace: Trace, rows: list[int] | None, options: ExportOptions) -> str:
-    chosen: tuple[WaveBatch, ...] = ()
     if rows is None and len(trace.waves):
         rows = [0]
     with progress() as report, whole_file(options.out) as target:
-        if rows:
-            chosen = tuple(batches(trace, rows, report=report))
-        waves = [wave for batch in chosen for wave in batch.waves]
+        read = batches(trace, rows, report=report) if rows else ()
+        waves = [wave for batch in read for wave in batch.waves]
         profiles = write_speedscope(trace, waves, target)
     return Message("{0}, {1:,} of them of a wave", plural(profiles, "profile"), len(waves))
 
 
 def _tables(trace: Trace, rows: list[int] | None, options: ExportOptions) -> str:
-    form = options.to
-    out: Path = options.out
+    form, out = options.to, options.out
     paths = {options.table: out} if options.table else {name: out / f"{name}.{form}" for name in TABLES}
     with progress() as report:
         spans = _markers(trace) if "events" in paths else None

@@ -42,9 +42,8 @@ def run(options: PackOptions | UnpackOptions | DecodeOptions) -> CommandAnswer:
         counts.update(waves=len(columns.facts), instructions=len(columns.kind), missing=len(columns.missing))
         return columns
 
-    waves = watched(
-        packing.columns_of(trace), load.STAGE, len(trace.waves), lambda one: len(one.facts) + len(one.missing)
-    )
+    read, many = packing.columns_of(trace), len(trace.waves)
+    waves = watched(read, load.STAGE, many, lambda one: len(one.facts) + len(one.missing))
     write(trace, out, map(counted, waves))
     size = sum(file.stat().st_size for file in ([out] if out.is_file() else out.iterdir()))
     lost = Message(", {0} could not be read", plural(counts["missing"], "wave")) if counts["missing"] else ""

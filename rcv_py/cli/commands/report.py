@@ -27,7 +27,6 @@ from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.notes.store import NotePlaces
 from rcv_py.formats.uiout.run_files import facts_about
-from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
 from rcv_py.results.written import REPORT_SCHEMA, REPORTS
 from rcv_py.work.captures import InProcessExecutor, captures_done, executor_for
@@ -68,6 +67,11 @@ def run(options: ReportOptions) -> CommandAnswer:
         for job, outcome in done.items()
     ]
     table = ResultTable.of_rows(REPORTS, rows)
+    # Over all reports, which waves they explain.
+    known = [(job.folder.name, outcome.waves) for job, outcome in done.items() if outcome.waves is not None]
+    sums = {name: sum(waves[name] for _, waves in known) for name in ("counted", "read", "traced")}
+    texts = [waves["text"] if len(known) == 1 else f"{name}: {waves['text']}" for name, waves in known]
+    waves = {"chosen": options.waves or WORKING, **sums, "text": "; ".join(texts)}
     return CommandAnswer(
         schema=REPORT_SCHEMA,
         document=lambda: {"reports": table.rows()},
@@ -76,21 +80,11 @@ def run(options: ReportOptions) -> CommandAnswer:
         about={
             "names": [job.folder.name for job in done],
             "problems": [f"{job.folder.name}: {one.error}" for job, one in done.items() if one.error],
-            "waves": _waves(options, done),
+            "waves": waves if known else None,
         },
         code=max((outcome.code for outcome in done.values()), key=(0, 2, 1).index),
         is_written=True,
     )
-
-
-def _waves(options: ReportOptions, done: dict[Job, Outcome]) -> dict[str, Any] | None:
-    """The document's description of the explained waves, over all reports; None without any."""
-    known = [(job.folder.name, outcome.waves) for job, outcome in done.items() if outcome.waves is not None]
-    if not known:
-        return None
-    sums = {name: sum(waves[name] for _, waves in known) for name in ("counted", "read", "traced")}
-    texts = [waves["text"] if len(known) == 1 else f"{name}: {waves['text']}" for name, waves in known]
-    return {"chosen": options.waves or WORKING, **sums, "text": "; ".join(texts)}
 
 
 def _collected(
@@ -129,10 +123,8 @@ def _jobs(options: ReportOptions) -> list[Job]:
         names = _names(folders).items()
         return [Job(folder, place / f"{name}.{options.format}") for folder, name in names]
     if len(folders) != 1:
-        raise UsageError(
-            Message("There are {0:,} captures, but --out names one file.", len(folders)),
-            hint="Use --out-dir.",
-        )
+        text = Message("There are {0:,} captures, but --out names one file.", len(folders))
+        raise UsageError(text, hint="Use --out-dir.")
     check_form(options.out)
     if options.out.is_dir():
         raise UsageError(Message("{0} is a folder.", options.out), hint="Use --out-dir, or name a file.")
@@ -201,18 +193,6 @@ def outcomes(jobs: Sequence[Job], options: ReportOptions, report: Report) -> Ite
             yield jobs[at], _written(jobs[at], outcome)
 
 
-def _player(trace: Trace) -> Player:
-    from rcv_py.work.whatif import quick_player  # noqa: PLC0415 - it imports a compiler
-
-    return quick_player(trace)
-
-
-def _ranked(inputs: ReportInputs, predict: bool | None, found: Findings) -> Findings:
-    from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - as above
-
-    return with_predictions(inputs.trace, found, predict=predict, player=inputs.player)
-
-
 def made(
     folder: Path,
     ending: str,
@@ -226,22 +206,29 @@ def made(
     cache: CaptureCache | None = None,
 ) -> Outcome:
     """Return the page about a capture, or why there is none; `workers` processes read its waves."""
+
+    def play() -> Player:
+        from rcv_py.work.whatif import quick_player  # noqa: PLC0415 - it imports a compiler
+
+        return quick_player(trace)
+
+    def rank(found: Findings) -> Findings:
+        from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - as above
+
+        return with_predictions(trace, found, predict=predict, player=inputs.player)
+
     try:
         trace = open_trace(folder, cache=cache)
         facts = facts_about(trace, given)
         with Reducer(trace, workers=workers, report=report) as found:
             inputs = ReportInputs(found, facts=facts, waves=waves)
-            inputs.play = partial(_player, trace) if predict else None
-            inputs.rank = partial(_ranked, inputs, predict)
+            inputs.play, inputs.rank = play if predict else None, rank
             inputs.notes = NotePlaces.of(trace).read().notes
             inputs.ask(OF_PAGE if is_interactive else ())
-            return Outcome(
-                entry(inputs, ""),
-                waves=wave_facts(inputs.choice, len(trace.waves)),
-                page=interactive_page(inputs, report=report)
-                if is_interactive
-                else report_page(inputs, ending, report=report),
-            )
+            row, counted = entry(inputs, ""), wave_facts(inputs.choice, len(trace.waves))
+            if is_interactive:
+                return Outcome(row, waves=counted, page=interactive_page(inputs, report=report))
+            return Outcome(row, waves=counted, page=report_page(inputs, ending, report=report))
     except RcvError as error:
         return Outcome(error=str(error), hint=error.hint)
     except Exception as error:  # a bug that one capture meets must not cost the reports of the others

@@ -18,10 +18,8 @@ def run(options: ShotOptions) -> int:
     check_path(options.folder)
     check_compared(options)
     if options.out.suffix.lower() not in (".png", ".svg", ".csv"):
-        raise UsageError(
-            Message("{0} does not say what kind of picture it is.", options.out),
-            hint="Use a name ending in .png or .svg.",
-        )
+        text = Message("{0} does not say what kind of picture it is.", options.out)
+        raise UsageError(text, hint="Use a name ending in .png or .svg.")
     write(options)
     print(options.out)
     return 0
@@ -43,9 +41,8 @@ def check_compared(options: ShotOptions | ViewOptions) -> None:
         if path is not None:
             check_path(path)
     if options.twin is not None and options.compare is None:
-        raise UsageError(
-            "A replicate needs a baseline.", hint="Name the capture from before the change with --compare."
-        )
+        hint = "Name the capture from before the change with --compare."
+        raise UsageError("A replicate needs a baseline.", hint=hint)
 
 
 def check_path(path: Path) -> None:

@@ -17,18 +17,16 @@ def run(options: SkillOptions) -> None:
     """Print the skill, or install it as `rcv/SKILL.md` below a folder of skills."""
     source = find(HOME)
     if source is None:
-        raise UsageError(
-            Message("{0} did not come with this rcv.", HOME), hint="Install rcv-py from its wheel."
-        )
-    text = source.read_bytes()
+        text = Message("{0} did not come with this rcv.", HOME)
+        raise UsageError(text, hint="Install rcv-py from its wheel.")
+    skill = source.read_bytes()
     if options.action is None:
-        sys.stdout.write(text.decode())
+        sys.stdout.write(skill.decode())
         return
     target = (options.folder or Path(SKILLS)) / "rcv" / "SKILL.md"
-    if target.is_file() and target.read_bytes() != text:
-        raise UsageError(
-            Message("{0} is another version, or was edited.", target), hint="Remove it, then install again."
-        )
+    if target.is_file() and target.read_bytes() != skill:
+        text = Message("{0} is another version, or was edited.", target)
+        raise UsageError(text, hint="Remove it, then install again.")
     with whole_file(target) as stream:
-        stream.write(text)
+        stream.write(skill)
     put(Message("Installed: {0}", target))

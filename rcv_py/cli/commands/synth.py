@@ -1,15 +1,13 @@
 """`rcv synth`: writes synthetic captures, made by a simulator, whose truth is known."""
 
-from pathlib import Path
-
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, plural, translated
-from rcv_py.base.whole_files import unwritable, whole_folder
+from rcv_py.base.whole_files import check_new, whole_folder
 from rcv_py.cli.answer import CommandAnswer, TextTable
 from rcv_py.cli.options.program import SynthOptions
 from rcv_py.results import written
 from rcv_py.results.table import ResultTable
-from rcv_py.synth.samples import SAMPLES, NamedSample
+from rcv_py.synth.samples import SAMPLES
 
 
 def run(options: SynthOptions) -> CommandAnswer:
@@ -22,7 +20,10 @@ def run(options: SynthOptions) -> CommandAnswer:
         raise UsageError(Message("There is no sample called {0}.", unknown[0]), hint=hint)
     for sample in map(SAMPLES.__getitem__, names):
         folder = options.out / sample.name
-        size = _write(sample, folder, options.seed)
+        check_new(folder, "Remove it, or choose another --out.")
+        with whole_folder(folder) as part:
+            sample.write(part, options.seed)
+            size = sum(1 for _ in part.iterdir())
         rows.append((sample.name, sample.text, str(folder), size))
         if not (options.json or options.csv):
             print(f"{folder}: {translated(plural(size, 'file'))}")
@@ -36,17 +37,3 @@ def run(options: SynthOptions) -> CommandAnswer:
         text=lambda: [] if names else [TextTable(table)],
         is_written=True,
     )
-
-
-def _write(sample: NamedSample, folder: Path, seed: int) -> int:
-    """Write into a new or empty folder, so that no file of the user is lost."""
-    try:
-        if folder.exists() and any(folder.iterdir()):
-            raise UsageError(
-                Message("{0} is there already.", folder), hint="Remove it, or choose another --out."
-            )
-    except (OSError, ValueError) as error:
-        raise unwritable(folder, error) from error
-    with whole_folder(folder) as part:
-        sample.write(part, seed)
-        return sum(1 for _ in part.iterdir())

@@ -41,55 +41,43 @@ def run(options: ViewOptions) -> int:
     if files and options.folder is not None:
         run_facts(options.folder, "", given=files)  # raises, with nothing shown, if there are none
     with LOG.written_to(options.log, _versions):
-        return _shown(options, place, files, session)
-
-
-def _shown(
-    options: ViewOptions, place: SelectedPlace | None, files: tuple[Path, ...], session: Path | None
-) -> int:
-    """Show the capture in a window, in an already running window, or as a picture.
-
-    A window restores the session of a file, whose capture the options name.
-    """
-    if has_display():
+        if not has_display():
+            return _draw_instead(options, place, files)
         is_own = options.new_process or {"decoder", "source_map", "safe", "log"} & options.given
         door = None if is_own else address(os.environ)
-        request = _request(options, place, files)
-        if session is not None:
-            request = request._replace(path=str(session))
+        wanted = (session or options.folder, options.compare, options.twin)
+        path, baseline, replicate = (None if one is None else str(one.absolute()) for one in wanted)
+        request = OpenRequest(
+            path=path,
+            baseline=baseline,
+            replicate=replicate,
+            panel=options.panel,
+            place=None if place is None else str(place),
+            run_files=tuple(map(str, files)),
+        )
         if hand_over(door, request):
             print(translated("Opened in the window that runs already."))
             return 0
-        ahead = None if options.folder is None else Preload.of(options.folder)
-        memory.begin_start()
-        try:
-            from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
+        return _show(options, request, door)
 
-            return app.run(request, ahead=ahead, door=door, is_safe=options.safe)
-        finally:
-            if ahead is not None:
-                ahead.close()
-    return _draw_instead(options, place, files)
+
+def _show(options: ViewOptions, request: OpenRequest, door: Path | None) -> int:
+    """Open a window of this process, whose capture is read while Qt is imported."""
+    ahead = None if options.folder is None else Preload.of(options.folder)
+    memory.begin_start()
+    try:
+        from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
+
+        return app.run(request, ahead=ahead, door=door, is_safe=options.safe)
+    finally:
+        if ahead is not None:
+            ahead.close()
 
 
 def _versions() -> str:
     from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
 
     return versions_text()
-
-
-def _request(options: ViewOptions, place: SelectedPlace | None, files: tuple[Path, ...]) -> OpenRequest:
-    """The requested view with absolute paths, for a program in another folder."""
-    folders = (options.folder, options.compare, options.twin)
-    path, baseline, replicate = (None if folder is None else str(folder.absolute()) for folder in folders)
-    return OpenRequest(
-        path=path,
-        baseline=baseline,
-        replicate=replicate,
-        panel=options.panel,
-        place=None if place is None else str(place),
-        run_files=tuple(map(str, files)),
-    )
 
 
 def has_display() -> bool:
@@ -115,11 +103,8 @@ def _draw_instead(options: ViewOptions, place: SelectedPlace | None, files: tupl
         range=None if cycle is None else (cycle - AROUND, cycle + AROUND),
     )
     shot.write(wanted, files)
-    print(
-        translated(
-            Message("There is no display to show a window on; a picture of it is in {0}.", PICTURE.resolve())
-        )
-    )
+    text = Message("There is no display to show a window on; a picture of it is in {0}.", PICTURE.resolve())
+    print(translated(text))
     return 0
 
 

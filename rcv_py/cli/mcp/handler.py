@@ -129,7 +129,7 @@ def fitted(document: dict[str, Any], max_kb: int) -> tuple[dict[str, Any], list[
         left = [place for place, limit in limits.items() if limit > 1 and weight[place] > 0]
         if not left:
             return _without_largest(shorter | {"shortened": cut}, cut, room)
-        largest = max(left, key=lambda place: weight[place])
+        largest = max(left, key=weight.__getitem__)
         limits[largest] = limits[largest] * 3 // 4
 
 
@@ -218,11 +218,6 @@ class ClientRequest:
             call.cancel()
 
 
-def failure(sentence: str, hint: str = "") -> Reply:
-    """Return the result of a call that failed."""
-    return Reply(f"{sentence} {hint}".strip(), is_error=True)
-
-
 def sentences(document: dict[str, Any]) -> str:
     """Return the summary of a document: its single values, and the lengths of its lists."""
     parts = []
@@ -249,13 +244,13 @@ class ToolHandler:
         except Cancelled:
             raise
         except RcvError as error:
-            return failure(str(error), error.hint)
+            return Reply(f"{error} {error.hint}".strip(), is_error=True)
 
     def _called(self, name: str, given: Mapping[str, Any], request: ClientRequest) -> Reply:
         tool = self.tools.get(str(given.get("tool")) if name == HELP else name)
         if tool is None:
             what = "help is about one tool." if name == HELP else f"There is no tool {name}."
-            return failure(what, f"There are {', '.join(self.tools)}.")
+            raise UsageError(what, f"There are {', '.join(self.tools)}.")
         if name == HELP:
             about = {"tool": tool.name, "example": tool.command.example, "arguments": tool.schema}
             return Reply(tool.description, about)
@@ -274,10 +269,8 @@ class ToolHandler:
     ) -> Reply:
         """Run a command line, preferably in the process that has its capture open; raise RcvError."""
         if self.pool.waiting >= MAX_WAITING:
-            raise UsageError(
-                f"The server is busy: {MAX_WAITING} calls wait already.",
-                hint="Call again when others are answered.",
-            )
+            text = f"The server is busy: {MAX_WAITING} calls wait already."
+            raise UsageError(text, hint="Call again when others are answered.")
         key = next((word for word in words[1:] if word.startswith("/")), "")
         try:
             return request.result(self.pool.submit(words, max_kb, key=key, is_alone=is_alone))

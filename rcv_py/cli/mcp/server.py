@@ -46,13 +46,13 @@ def run_server(paths: AllowedPaths) -> None:
     """Serve until standard input closes."""
     os.environ[ROOT] = str(paths.root)  # the processes of the pool inherit it
     with command_pool() as pool, _input() as (stream, end), ends_by(end):
-        anyio.run(_serve, ToolHandler(paths, pool), stream)
+        server = make_server(ToolHandler(paths, pool))
 
+        async def serve() -> None:
+            async with stdio_server(anyio.wrap_file(stream)) as (read, write):
+                await server.run(read, write, server.create_initialization_options())
 
-async def _serve(handler: ToolHandler, stream: TextIO) -> None:
-    server = make_server(handler)
-    async with stdio_server(anyio.wrap_file(stream)) as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+        anyio.run(serve)
 
 
 @contextmanager
@@ -62,23 +62,23 @@ def _input() -> Iterator[tuple[TextIO, Callable[[], None]]]:
     At exit Python waits for the thread that reads here, and a client may never write again.
     """
     near, far = socket.socketpair()
-    Thread(target=_copy, args=(sys.stdin.fileno(), far), name="rcv-input", daemon=True).start()
+    source = sys.stdin.fileno()
+
+    def copy() -> None:
+        with suppress(OSError):  # no reader is left
+            while data := os.read(source, INPUT_BYTES):
+                far.sendall(data)
+            far.shutdown(socket.SHUT_WR)
 
     def end() -> None:
         with suppress(OSError):  # it has already ended
             far.shutdown(socket.SHUT_RDWR)
 
+    Thread(target=copy, name="rcv-input", daemon=True).start()
     try:
         yield near.makefile("r", encoding="utf-8", errors="replace"), end
     finally:
         end()
-
-
-def _copy(source: int, target: socket.socket) -> None:
-    with suppress(OSError):  # no reader is left
-        while data := os.read(source, INPUT_BYTES):
-            target.sendall(data)
-        target.shutdown(socket.SHUT_WR)
 
 
 def make_server(handler: ToolHandler) -> Server[Any]:

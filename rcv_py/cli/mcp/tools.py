@@ -39,9 +39,8 @@ class AllowedPaths(NamedTuple):
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(
-                f"{out} cannot be a folder for written files: {error.strerror}.", hint="Choose another --out."
-            ) from error
+            text = f"{out} cannot be a folder for written files: {error.strerror}."
+            raise UsageError(text, hint="Choose another --out.") from error
         return cls(Path(os.path.realpath(root)), Path(os.path.realpath(out)), notes)
 
     def readable(self, name: str) -> Path:
@@ -52,10 +51,8 @@ class AllowedPaths(NamedTuple):
     def writable(self, name: str) -> Path:
         """Return the path to write to, inside the folder for written files; UsageError for any other."""
         if self.out is None:
-            raise UsageError(
-                f"{name} cannot be written: this server writes no files.",
-                hint="`rcv mcp --out DIR` names a folder for them.",
-            )
+            text = f"{name} cannot be written: this server writes no files."
+            raise UsageError(text, hint="`rcv mcp --out DIR` names a folder for them.")
         hint = "Files are written into that folder only; give a name without a folder."
         return _inside(self.out, name, hint)
 
@@ -143,12 +140,8 @@ class Tool(NamedTuple):
         if self.has_json:
             about = {"default": USUAL_KB, "description": _MAX_KB_TEXT}
             properties[MAX_KB] = {"type": "integer", "minimum": 0, **about}
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": self.required,
-            "additionalProperties": False,
-        }
+        shape = {"properties": properties, "required": self.required}
+        return {"type": "object", **shape, "additionalProperties": False}
 
     @property
     def short_schema(self) -> dict[str, Any]:
@@ -191,10 +184,8 @@ class Tool(NamedTuple):
         """Return the command line of a call; raise UsageError if its arguments do not fit."""
         self._check_names(given)
         if self.name == NOTES and given.get("action") not in (None, NOTES_READ) and not paths.notes:
-            raise UsageError(
-                "Notes cannot be changed: this server only reads them.",
-                hint="`rcv mcp --notes` lets agents write notes.",
-            )
+            text = "Notes cannot be changed: this server only reads them."
+            raise UsageError(text, hint="`rcv mcp --notes` lets agents write notes.")
         values = {**self.facts.defaults, **{name: one for name, one in given.items() if one is not None}}
         places: list[str] = []
         options = ["--json"] if self.has_json else []
@@ -254,21 +245,20 @@ class Tool(NamedTuple):
 
 def tools(*, can_write: bool = False) -> dict[str, Tool]:
     """Return the tools by name; those that write files only if they may."""
-    return {
-        name: _tool(command, command.agents)
-        for name, command in COMMANDS.items()
-        if command.agents is not None and (can_write or not command.agents.writes)
-    }
-
-
-def _tool(command: type[opt.Options], facts: opt.AgentTool) -> Tool:
-    parser = argparse.ArgumentParser(add_help=False)
-    opt.add_arguments(command, parser)
-    forms = (form for form, argument in command.arguments.items() if argument.one_of == opt.FORM)
-    out = {*_LEFT_OUT, *facts.left_out, *forms}
-    shown = ((action.option_strings or [action.dest], action) for action in shown_actions(parser))
-    actions = {written[-1].lstrip("-").replace("-", "_"): action for written, action in shown}
-    return Tool(command, facts, {name: action for name, action in actions.items() if name not in out})
+    found = {}
+    for command in COMMANDS.values():
+        facts = command.agents
+        if facts is None or (facts.writes and not can_write):
+            continue
+        parser = argparse.ArgumentParser(add_help=False)
+        opt.add_arguments(command, parser)
+        forms = (form for form, argument in command.arguments.items() if argument.one_of == opt.FORM)
+        out = {*_LEFT_OUT, *facts.left_out, *forms}
+        shown = ((action.option_strings or [action.dest], action) for action in shown_actions(parser))
+        actions = {written[-1].lstrip("-").replace("-", "_"): action for written, action in shown}
+        kept = {name: action for name, action in actions.items() if name not in out}
+        found[command.command] = Tool(command, facts, kept)
+    return found
 
 
 def help_tool() -> dict[str, Any]:
