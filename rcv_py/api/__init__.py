@@ -15,8 +15,7 @@ from rcv_py.api.capture import Capture
 from rcv_py.api.capture_tables import checked_word
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
 from rcv_py.api.table import Answer, Table
-from rcv_py.api.timeline import Timeline
-from rcv_py.api.waves import DEFAULT_GB, Wave
+from rcv_py.api.waves import DEFAULT_GB, Timeline, Wave
 from rcv_py.base.errors import (
     BrokenFile,
     ExportError,

@@ -48,8 +48,7 @@ from rcv_py.base.whole_files import whole_file
 from rcv_py.export.interactive.page import interactive_page
 from rcv_py.export.report.files import PAGES, check_form, write_page, write_report
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.table_files import FORMATS, write_tables
-from rcv_py.export.tables import TABLES
+from rcv_py.export.tables import FORMATS, TABLES, write_tables
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.features.compare.program_result import TABLES as BUILD_TABLES

@@ -39,7 +39,7 @@ from rcv_py.analysis.whatif.hoist import predicted_moves
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.api.capture_tables import CaptureTables, LoopTable, Rule, Waves, checked_word
 from rcv_py.api.table import Answer
-from rcv_py.api.timeline import THEMES, Timeline, timeline
+from rcv_py.api.waves import THEMES, Timeline, timeline
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message
 from rcv_py.features.flame.result import frames

@@ -12,8 +12,7 @@ import numpy as np
 
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, UnequalColumns
 from rcv_py.base.text import Message, count, elide_left, elide_right, encodable, plural
-from rcv_py.export.table_files import arrow_table, wide
-from rcv_py.export.tables import Column
+from rcv_py.export.tables import Column, arrow_table, wide
 from rcv_py.results import table as results
 from rcv_py.results.field import DATA
 from rcv_py.results.table import UNKNOWN, ColumnMeaning, DictionaryColumn, Spec, read_only

@@ -23,8 +23,7 @@ from rcv_py.api import Capture, TooLarge, TraceError, UnequalColumns, UsageError
 from rcv_py.api import capture as methods_of
 from rcv_py.api import capture_code as code_methods
 from rcv_py.api.waves import OF_WAVES, in_order
-from rcv_py.export.table_files import FORMATS
-from rcv_py.export.tables import TABLES
+from rcv_py.export.tables import FORMATS, TABLES
 from rcv_py.features.isa import result as isa
 from rcv_py.features.loops import result as loops
 from rcv_py.formats.open import open_trace

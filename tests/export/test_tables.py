@@ -17,8 +17,7 @@ from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.whole_files import whole_file
-from rcv_py.export.table_files import write_tables
-from rcv_py.export.tables import TABLES
+from rcv_py.export.tables import TABLES, write_tables
 from rcv_py.formats.open import open_trace
 from tests.support.samples import sample_path
 

@@ -10,8 +10,7 @@ from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.opening import markers
 from rcv_py.cli.options.program import ExportOptions
 from rcv_py.cli.terminal import progress
-from rcv_py.export.table_files import write_tables
-from rcv_py.export.tables import TABLES
+from rcv_py.export.tables import TABLES, write_tables
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.model.trace import Trace

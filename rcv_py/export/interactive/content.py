@@ -107,23 +107,15 @@ def _left_out(made: Making) -> list[str]:
     if len(shown.detailed) < shown.traced:
         is_more = len(shown.rows) > len(shown.detailed)
         drawn = Message(", and the lives of {0:,}", len(shown.rows)) if is_more else ""
-        said.append(
-            Message(
-                "This page has the instructions of {0:,} of {1}{2}: waves that findings name, and waves "
-                "of the compute units with most.",
-                len(shown.detailed),
-                plural(shown.traced, "wave"),
-                drawn,
-            )
+        text = Message(
+            "This page has the instructions of {0:,} of {1}{2}: waves that findings name, and waves "
+            "of the compute units with most.",
+            *(len(shown.detailed), plural(shown.traced, "wave"), drawn),
         )
+        said.append(text)
     if len(made.code) < len(code):
-        said.append(
-            Message(
-                "The listing has {0:,} of {1}: the most expensive.",
-                len(made.code),
-                plural(len(code), "instruction"),
-            )
-        )
+        every = plural(len(code), "instruction")
+        said.append(Message("The listing has {0:,} of {1}: the most expensive.", len(made.code), every))
     return said
 
 
@@ -176,9 +168,7 @@ def _sources(made: Making) -> list[dict[str, Any]]:
     code, leaf = trace.code, trace.code.leaf
     has = np.flatnonzero(leaf >= 0)
     file = code.chain_file[leaf[has]] if len(has) else np.zeros(0, dtype=np.int64)
-    cost = (
-        np.bincount(file, costs.cost[has], len(trace.sources)) if len(has) else np.zeros(len(trace.sources))
-    )
+    cost = np.bincount(file, costs.cost[has], len(trace.sources))
     used, room = set(ascending(file).tolist()), MAX_SOURCE
     names = short_paths(source.path for source in trace.sources)
     shown: list[dict[str, Any]] = [{} for _ in trace.sources]
@@ -190,11 +180,8 @@ def _sources(made: Making) -> list[dict[str, Any]]:
             room -= size
             one["text"] = "\n".join(shown_text(line.expandtabs(8), MAX_TEXT) for line in lines)
         elif at in used:
-            one["note"] = said_text(source.note) or translated(
-                "The capture has no copy of this file."
-                if lines is None
-                else "There was no room for its text."
-            )
+            why = "There was no room for its text." if lines else "The capture has no copy of this file."
+            one["note"] = said_text(source.note) or translated(why)
         shown[at] = one
     return shown
 

@@ -91,20 +91,12 @@ def _loops(inputs: ReportInputs) -> dict[str, Any]:
         return {}
     table, rows = inputs.iterations.loops.table, []
     for at in np.argsort(-table.cycles, kind="stable")[:MAX_LOOPS].tolist():
-        head, branch = int(table.head[at]), int(table.branch[at])
-        taken = Message("taken {0}", plural(int(table.taken[at]), "time"))
-        median = table.median[at]
-        takes = (
-            "" if np.isnan(median) else Message(" · median {0} cycles per iteration", count(round(median)))
-        )
-        mark = " · the main loop" if at == table.dominant else ""
-        rows.append(
-            _row(
-                Message("instructions {0} to {1}", head, branch),
-                Message("{0}{1}{2}", taken, takes, mark),
-                head,
-            )
-        )
+        head, branch, median = int(table.head[at]), int(table.branch[at]), table.median[at]
+        parts: list[str] = [Message("taken {0}", plural(int(table.taken[at]), "time"))]
+        if not np.isnan(median):
+            parts.append(Message("median {0} cycles per iteration", count(round(median))))
+        parts += ["the main loop"] if at == table.dominant else []
+        rows.append(_row(Message("instructions {0} to {1}", head, branch), join_texts(" · ", parts), head))
     return {"title": translated("Loops"), "rows": rows}
 
 

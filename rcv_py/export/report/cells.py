@@ -48,11 +48,7 @@ def cycle_anchor(cycle: int, wave: WaveId | None = None) -> str:
 
 def number(value: float | None, link: str = "", anchor: str = "") -> ReportCell:
     """Return a cell with a whole number, grouped by thousands; None is unknown."""
-    return (
-        NOTHING
-        if value is None
-        else ReportCell(text=f"{value:,}", anchor=anchor, link=link, value=float(value))
-    )
+    return NOTHING if value is None else ReportCell(f"{value:,}", anchor, link, float(value))
 
 
 def share(part: float | None, total: float) -> ReportCell:
@@ -76,9 +72,7 @@ def table(*columns: ReportColumn, caption: str = "", is_folded: bool = False) ->
     return ReportTable(columns, caption, is_folded)
 
 
-def column(
-    title: str, cells: Iterable[ReportCell], tip: str = "", *, is_number: bool = False
-) -> ReportColumn:
+def column(title: str, cells: Iterable[ReportCell], tip: str = "", is_number: bool = False) -> ReportColumn:
     """Return a column of cells that exists only in this report."""
     return ReportColumn(title, tuple(cells), tip, is_number)
 
@@ -130,11 +124,9 @@ def instructions(
         if not 0 <= row < len(trace.code):
             return NOTHING
         text = f"{trace.code.text[row]}{beside(trace, row)}"
-        return (
-            code(Message("perhaps {0}", text), tip="A guess among several that fit.")
-            if is_guess
-            else code(text)
-        )
+        if is_guess:
+            return code(Message("perhaps {0}", text), tip="A guess among several that fit.")
+        return code(text)
 
     return links(inputs, rows, link), column(title, (cell(row, next(guess, False)) for row in rows))
 

@@ -27,13 +27,12 @@ def make_report(
 ) -> Report:
     """Return every section that has something to say; raises Cancelled once `cancel` is set."""
     trace, sections = inputs.trace, []
-    makers = [resolve_name(name) for name in report_sections()]
+    makers = list(map(resolve_name, report_sections()))
     for ordinal, make in enumerate(makers):
         if cancel is not None:
             cancel.check()
         report(Stage("Writing sections", ordinal, len(makers)))
-        section = make(inputs)
-        if section is not None:
+        if (section := make(inputs)) is not None:
             sections.append(section)
     kernel = short_kernel(trace.kernel_name) if trace.kernel_name else "no kernel"
     subtitle = f"{trace.name} · {trace.target}"
@@ -44,10 +43,8 @@ def check_form(path: Path, endings: Collection[str] = tuple(FORMS)) -> None:
     """Raise UsageError for a name without a known ending."""
     if path.suffix.lower() not in endings:
         known = " or ".join(ending for ending in endings if ending != ".htm")
-        raise UsageError(
-            Message("{0} does not say what kind of report it is.", path),
-            hint=Message("Use a name that ends in {0}.", known),
-        )
+        text = Message("{0} does not say what kind of report it is.", path)
+        raise UsageError(text, hint=Message("Use a name that ends in {0}.", known))
 
 
 def write_report(
@@ -76,9 +73,8 @@ def check_index(path: Path) -> None:
     try:
         is_ours = not path.exists() or MARK in path.read_text("utf-8", "replace")
     except OSError as error:
-        raise ExportError(
-            Message("{0} cannot be replaced: {1}.", path, error.strerror), hint=_ELSEWHERE
-        ) from error
+        text = Message("{0} cannot be replaced: {1}.", path, error.strerror)
+        raise ExportError(text, hint=_ELSEWHERE) from error
     if not is_ours:
         text = Message("{0} was not written by rcv, and an index of reports would replace it.", path)
         raise UsageError(text, hint=_ELSEWHERE)

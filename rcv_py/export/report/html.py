@@ -6,6 +6,7 @@ Everything that comes from a capture is escaped, in text and in attributes.
 import os
 import re
 from html import escape
+from itertools import count
 from typing import assert_never
 from urllib.parse import quote
 
@@ -77,14 +78,11 @@ class _Page:
                 assert_never(part)
 
     def _table(self, table: model.ReportTable) -> str:
-        kinds = _kinds(table)
+        kinds = list(map(_kind, table.columns))
         named = [f"{kind}{at}" for at, kind in enumerate(kinds, 1) if kind and at <= MAX_COLUMNS]
         group = f' class="{" ".join(named)}"' if named else ""
         heads = "".join(map(_head, table.columns))
-        rows = []
-        for row in table.rows:
-            cells = enumerate(zip(kinds, row, strict=True))
-            rows.append(f"<tr>{''.join(self._cell(at, kind, cell) for at, (kind, cell) in cells)}</tr>")
+        rows = [f"<tr>{''.join(map(self._cell, count(), kinds, row))}</tr>" for row in table.rows]
         body = (
             f'<div class="scroll"><table{group}><thead><tr>{heads}</tr></thead>'
             f"<tbody>{chr(10).join(rows)}</tbody></table></div>"
@@ -133,14 +131,10 @@ def _folded(caption: str, body: str) -> str:
     return f"<details><summary>{_said(caption)}</summary>{body}</details>"
 
 
-def _kinds(table: model.ReportTable) -> list[str]:
-    """The kind of all cells of each column: `n` numbers, `c` code, or "" if mixed."""
-    kinds = []
-    for column in table.columns:
-        shown = [cell for cell in column.cells if cell.text or cell.is_code]
-        is_code = bool(shown) and all(cell.is_code for cell in shown)
-        kinds.append("n" if column.is_number else "c" if is_code else "")
-    return kinds
+def _kind(column: model.ReportColumn) -> str:
+    """The kind of all cells of a column: `n` numbers, `c` code, or "" if mixed."""
+    shown = [cell for cell in column.cells if cell.text or cell.is_code]
+    return "n" if column.is_number else "c" if shown and all(cell.is_code for cell in shown) else ""
 
 
 def _is_sortable(cell: model.ReportCell) -> bool:

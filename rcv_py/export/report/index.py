@@ -62,8 +62,8 @@ def index(entries: Sequence[IndexEntry]) -> Report:
     bad = [one for one in entries if one.error]
     parts: list[Part] = [_captures(good)] if good else []
     for one in bad:
-        is_named = str(one.folder) in one.error
-        parts.append(ReportNote(one.error if is_named else f"{one.folder}: {one.error}", "error"))
+        where = "" if str(one.folder) in one.error else f"{one.folder}: "
+        parts.append(ReportNote(where + one.error, "error"))
     without = Message(", {0} without a report", plural(len(bad), "capture")) if bad else ""
     section = ReportSection("captures", "Captures", parts, _INTRO)
     subtitle = Message("{0}{1}", plural(len(good), "report"), without)
@@ -71,17 +71,14 @@ def index(entries: Sequence[IndexEntry]) -> Report:
 
 
 def _captures(entries: Sequence[IndexEntry]) -> ReportTable:
+    tip = "Cycles at stake in it; PC samples where there is no thread trace."
     return table(
         column("report", (ReportCell(one.name, file=one.file) for one in entries)),
         column("kernel", (code(one.kernel) for one in entries)),
         texts("device", (one.target for one in entries)),
         numbers("waves", (one.waves for one in entries)),
         texts("first finding", (one.finding for one in entries)),
-        numbers(
-            "at most",
-            (one.at_stake or None for one in entries),
-            "Cycles at stake in it; PC samples where there is no thread trace.",
-        ),
+        numbers("at most", (one.at_stake or None for one in entries), tip),
         shares("share", (one.share if one.at_stake else None for one in entries), 1),
         texts("health", (one.health for one in entries)),
     )

@@ -114,21 +114,16 @@ def _plot(plot: model.Plot) -> list[str]:
     match plot:
         case model.Stacked():
             total = sum(part.value for part in plot.parts)
-            rows = [
-                [_said(part.name), f"{part.value:,.0f}", percent(part.value, total)] for part in plot.parts
-            ]
+            parts = ((_said(part.name), part.value) for part in plot.parts)
+            rows = [[name, f"{value:,.0f}", percent(value, total)] for name, value in parts]
             return _table_of((("part", False), (plot.unit, True), ("share", True)), rows)
         case model.ReportBars():
-            rows = [
-                [md_code(name), *(f"{part.value:,.0f}" for part in plot.parts(row))]
-                for row, name in enumerate(plot.names)
-            ]
+            bars = enumerate(plot.names)
+            rows = [[md_code(name), *(f"{one.value:,.0f}" for one in plot.parts(row))] for row, name in bars]
             return _table_of((("", False), *((series.name, True) for series in plot.series)), rows)
         case model.ReportHistogram():
-            spans = zip(plot.edges, plot.edges[1:], plot.counts, strict=False)
-            rows = [
-                [translated(Message("{0:,} to {1:,}", low, high)), f"{n:,}"] for low, high, n in spans if n
-            ]
+            spans = [one for one in zip(plot.edges, plot.edges[1:], plot.counts, strict=False) if one[2]]
+            rows = [[translated(Message("{0:,} to {1:,}", low, high)), f"{n:,}"] for low, high, n in spans]
             return _table_of(((plot.unit, False), ("count", True)), rows)
         case model.ReportCurve():
             last = len(plot.times) - 1

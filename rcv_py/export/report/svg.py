@@ -16,11 +16,9 @@ _LEFT, _BOTTOM, _TOP = 48, 22, 8
 MAX_POINTS = 1200  # of a curve: more than the number of pixels are not visible
 MAX_NAME = 39  # characters of the name of a bar
 
+_ROLES = ("accent", "stall", "issue", "idle", "hidden", "warning", "muted", "line")
 COLORS: dict[str, Pair] = {
-    **{
-        name: ROLES[name]
-        for name in ("accent", "stall", "issue", "idle", "hidden", "warning", "muted", "line")
-    },
+    **{name: ROLES[name] for name in _ROLES},
     **{f"kind-{name}": pair for name, pair in TOKEN_KINDS.items()},
     **{f"state-{name}": pair for name, pair in WAVE_STATES.items()},
 }
@@ -63,8 +61,7 @@ def _rect(box: tuple[float, float, float, float], role: str, tip: str) -> str:
 
 def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
     more = f' class="{kind}"' if kind else ""
-    said = translated(text)
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{escape(said)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{escape(translated(text))}</text>'
 
 
 def _stacked(plot: Stacked) -> str:
@@ -163,7 +160,6 @@ def _bins(plot: ReportHistogram) -> str:
         if count:
             own = height * count / top
             box = (_LEFT + at * width, _TOP + height - own, max(1, width - 1), own)
-            body.append(
-                _rect(box, "accent", Message("{0:,} to {1:,} {2}: {3:,}", low, high, plot.unit, count))
-            )
+            tip = Message("{0:,} to {1:,} {2}: {3:,}", low, high, plot.unit, count)
+            body.append(_rect(box, "accent", tip))
     return _frame(plot.title, CURVE_PX, body)
