@@ -51,16 +51,12 @@ from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.tables import FORMATS, TABLES, write_tables
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
-from rcv_py.features.compare.program_result import TABLES as BUILD_TABLES
-from rcv_py.features.compare.program_result import build_facts
+from rcv_py.features.compare import program_result as builds
 from rcv_py.features.compare.result import change_table, flat_facts, work_table
-from rcv_py.features.counters.result import counter_table
-from rcv_py.features.counters.result import facts as counter_facts
-from rcv_py.features.findings.result import facts as finding_facts
-from rcv_py.features.findings.result import finding_table
-from rcv_py.features.health.result import NOTE_ROWS, note_table
-from rcv_py.features.health.result import facts as health_facts
-from rcv_py.features.occupancy.result import curve_table, limit_document, limit_table, step_table
+from rcv_py.features.counters import result as counted
+from rcv_py.features.findings import result as findings
+from rcv_py.features.health import result as health
+from rcv_py.features.occupancy import result as occupancy
 from rcv_py.features.registers import result as registers
 from rcv_py.features.roofline.result import roofline_facts, roofline_table
 from rcv_py.features.whatif.result import facts as whatif_facts
@@ -104,13 +100,13 @@ class Capture(CaptureCode):
     def occupancy_numbers(self, by: OccupancyBy = "se") -> Answer[list[OccupancyRow]]:
         """Return mean, peak, tail and ramp of resident waves: in total, then by `se`, `kernel` or `state`."""
         rows = self._occupancy(by)
-        table = curve_table("name", [row.name for row in rows], [row.numbers for row in rows])
+        table = occupancy.curve_table("name", [row.name for row in rows], [row.numbers for row in rows])
         return Answer.of(table, rows, {"ns_per_cycle": self.trace.clock.ns(1.0)})
 
     def occupancy_curves(self, by: OccupancyBy = "se") -> Answer[list[OccupancyRow]]:
         """Return how many waves were resident from each cycle on; the curve `all` is the total."""
         rows = self._occupancy(by)
-        return Answer.of(step_table([row.name for row in rows], [row.steps for row in rows]), rows)
+        return Answer.of(occupancy.step_table([row.name for row in rows], [row.steps for row in rows]), rows)
 
     def _occupancy(self, by: OccupancyBy) -> list[OccupancyRow]:
         checked_word("by", by, OCCUPANCY_BY)
@@ -163,10 +159,10 @@ class Capture(CaptureCode):
     def occupancy_limits(self) -> Answer[OccupancyLimits]:
         """Return how many waves of a SIMD each resource allows, and what the next step requires."""
         found = limits_of(self.trace, self.facts)
-        document = limit_document(self.trace, found)
+        document = occupancy.limit_document(self.trace, found)
         names = ("waves_per_simd", "max_waves_per_simd", "binding", "next_step", "resident", "notes")
         facts = {name: document[name] for name in names}
-        return Answer.of(limit_table(found), found, facts)
+        return Answer.of(occupancy.limit_table(found), found, facts)
 
     def counter_numbers(
         self,
@@ -190,7 +186,7 @@ class Capture(CaptureCode):
                 raise UsageError(Message("A formula has a mistake: {0}", mistake), hint=mistake.picture(text))
             rows = raw_rows(found, se, cu) + derived_rows(derived)
         reason = "" if found.raw else how_to_record(trace.architecture)
-        return Answer.of(counter_table(rows), rows, {**counter_facts(found), "reason": reason})
+        return Answer.of(counted.counter_table(rows), rows, {**counted.facts(found), "reason": reason})
 
     def counter_curve(self, name: str, formulas: str | Sequence[str] = ()) -> Table:
         """Return the curve of a counter or formula: a value holds until the time of the next row."""
@@ -214,19 +210,17 @@ class Capture(CaptureCode):
         replayed, and findings are ranked by the predicted gain; None: if that takes less than two seconds.
         """
         rows = None if every_wave else chosen_rows(self.trace.waves)
-        found = self._once(
-            ("triage", every_wave, waves),
-            None,
-            lambda: findings_from(self._looking(rows), facts=self.facts, waves=waves),
-        )
+
+        def make() -> Findings:
+            return findings_from(self._looking(rows), facts=self.facts, waves=waves)
+
+        def predicted() -> Findings:
+            return with_predictions(self.trace, plain, self._cache.held, predict=predict)
+
+        plain = found = self._once(("triage", every_wave, waves), None, make)
         if predict is not False:
-            plain = found
-            found = self._once(
-                ("predicted", every_wave, waves, predict),
-                None,
-                lambda: with_predictions(self.trace, plain, self._cache.held, predict=predict),
-            )
-        return Answer.of(finding_table(found.findings), found, finding_facts(found))
+            found = self._once(("predicted", every_wave, waves, predict), None, predicted)
+        return Answer.of(findings.finding_table(found.findings), found, findings.facts(found))
 
     def check(self, twin: Capture | None = None) -> Answer[tuple[HealthNote, ...]]:
         """Return reasons not to trust the capture, the most severe first; no row if there are none.
@@ -242,7 +236,7 @@ class Capture(CaptureCode):
         seen = self._looking()
         seen.ask(OF_WAVES)
         notes = health_notes(self.trace, seen.of if seen.read else None, seen.missing, other)
-        return Answer.of(note_table(notes, NOTE_ROWS), notes, health_facts(self.trace, notes))
+        return Answer.of(health.note_table(notes, health.NOTE_ROWS), notes, health.facts(self.trace, notes))
 
     def compare(
         self,
@@ -269,10 +263,8 @@ class Capture(CaptureCode):
         replicate = None if twin is None else twin.line_costs(waves)
         found = compare_costs(a, b, seed, measure=measure, threshold=least, replicate=replicate)
         if by == "work":
-            table = work_table(
-                *(work_costs(side, launch_ns(of.trace, side)) for of, side in ((self, a), (other, b)))
-            )
-            return Answer.of(table, found, flat_facts(found))
+            works = (work_costs(side, launch_ns(of.trace, side)) for of, side in ((self, a), (other, b)))
+            return Answer.of(work_table(*works), found, flat_facts(found))
         return Answer.of(change_table(found, by), found, flat_facts(found))
 
     def compare_build(
@@ -283,21 +275,19 @@ class Capture(CaptureCode):
         This capture, or build, is A; columns of it end in `_a`.  `facts["worse"]` names what the build is
         worse in: registers, spills and waves.
         """
-        checked_word("by", by, tuple(BUILD_TABLES))
+        checked_word("by", by, tuple(builds.TABLES))
         found = program_change(self.trace, build.trace, (self.facts, build.facts))
-        return Answer.of(BUILD_TABLES[by](found), found, build_facts(found))
+        return Answer.of(builds.TABLES[by](found), found, builds.build_facts(found))
 
     def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:
         """Return the cost of each instruction in each group of waves, the input of comparisons."""
-        return self._once(
-            "line costs",
-            waves,
-            lambda: (
-                explained_costs_from(self._looking(), str(waves))
-                if is_population(waves)
-                else costs_from(self._looking(), self._rows(waves))
-            ),
-        )
+
+        def make() -> CaptureCosts:
+            if is_population(waves):
+                return explained_costs_from(self._looking(), str(waves))
+            return costs_from(self._looking(), self._rows(waves))
+
+        return self._once("line costs", waves, make)
 
     # -- what if -------------------------------------------------------------------------------------------
 
@@ -342,7 +332,11 @@ class Capture(CaptureCode):
         player = self._player(every=every)
         tried = [tuple(changes)] if changes else usual_experiments(player, self.trace)
         found, kernel = of_kernel(self.triage(predict=False).result, player, tried)
-        return Answer.of(prediction_table(found, kernel), tuple(found), whatif_facts(found, kernel, played))
+        return Answer.of(
+            prediction_table(found, kernel),
+            tuple(found),
+            whatif_facts(found, kernel, played),
+        )
 
     @takes_arguments_of(whatif)
     def critical_path(self, *, every: bool = False, **changes: Any) -> Answer[PathTable]:
@@ -372,11 +366,14 @@ class Capture(CaptureCode):
         listing, sources and findings.
         """
         target = Path(path)
+
+        def rank(found: Findings) -> Findings:
+            return with_predictions(
+                self.trace, found, self._cache.held, predict=predict, player=inputs.player
+            )
+
         inputs = ReportInputs(self._looking(), facts=self.facts, waves=waves)
-        inputs.play = partial(quick_player, self.trace) if predict else None
-        inputs.rank = lambda found: with_predictions(
-            self.trace, found, self._cache.held, predict=predict, player=inputs.player
-        )
+        inputs.play, inputs.rank = partial(quick_player, self.trace) if predict else None, rank
         inputs.notes = self.notes.result
         assert inputs.choice  # another word is refused before anything is written
         if not interactive:

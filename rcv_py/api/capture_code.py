@@ -233,9 +233,8 @@ class CaptureCode(CaptureTables):
         """
         checked_word("theme", theme, THEMES)
         if not (16 <= width <= 8_000 and 3 <= row_height <= 200):
-            raise UsageError(
-                Message("A picture {0} pixels wide with rows of {1} cannot be drawn.", width, row_height)
-            )
+            text = Message("A picture {0} pixels wide with rows of {1} cannot be drawn.", width, row_height)
+            raise UsageError(text)
         rows = self.chosen(waves)
         if waves is None and len(self.trace.waves):
             rows = waves_of_unit(self.trace, 0).tolist()
@@ -293,9 +292,8 @@ class CaptureCode(CaptureTables):
         """
         found = self._explained(LOAD_ORDER, waves)
         attempt = predicted_moves(self._player(), found) if predict and len(found) else None
-        return Answer.of(
-            waits.load_table(self.trace, found, attempt), found, waits.load_facts(found, attempt)
-        )
+        table = waits.load_table(self.trace, found, attempt)
+        return Answer.of(table, found, waits.load_facts(found, attempt))
 
     def _waits(
         self, make: Callable[[Trace, WaitSummary], results.ResultTable], waves: Waves
@@ -311,10 +309,7 @@ class CaptureCode(CaptureTables):
         barriers.
         """
         checked_word("show", show, tuple(loops.TABLES))
-        rows = self.chosen(waves)
-        inputs = self._once(
-            "loops", waves, lambda: loops.Inputs(self._looking(), None if rows is None else frozenset(rows))
-        )
+        inputs = self._once("loops", waves, lambda: loops.Inputs(self._looking(), self._rows(waves)))
         is_program = self.trace.is_static and show == "loops"
         table = static_loop_table(self.trace) if is_program else loops.TABLES[show][1](inputs)
         return Answer.of(table, inputs.loops, loops.facts(inputs))

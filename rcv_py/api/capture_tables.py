@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # the reference prints them as they are written
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -19,7 +19,7 @@ from rcv_py.api.errors import UnequalColumns
 from rcv_py.api.table import Answer, Table, of_rows
 from rcv_py.api.waves import DEFAULT_GB, OF_WAVES, Wave, WaveCache, batch_table, in_order, wave_table
 from rcv_py.base.errors import UsageError
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Severity
 from rcv_py.base.text import Message, plural
 from rcv_py.export.tables import TABLES
 from rcv_py.features.notes.result import note_table
@@ -49,9 +49,8 @@ _ONE_WAVE = (str, int, np.integer, WaveId)
 def checked_word(what: str, word: object, known: Sequence[str]) -> None:
     """Raise UsageError unless the word is one of these."""
     if word not in known:
-        raise UsageError(
-            Message("{0}={1!r} is not known.", what, word), hint=Message("There are: {0}.", ", ".join(known))
-        )
+        text = Message("{0}={1!r} is not known.", what, word)
+        raise UsageError(text, hint=Message("There are: {0}.", ", ".join(known)))
 
 
 def is_population(waves: Waves) -> bool:
@@ -79,10 +78,8 @@ def index_row(trace: Trace, wave: str | int | WaveId) -> int:
     if not isinstance(wave, int | np.integer):
         return trace.wave_row(str(wave))
     if not 0 <= wave < len(trace.waves):
-        raise UsageError(
-            Message("The capture has no wave number {0}.", wave),
-            hint=Message("It has {0:,}, counted from 0.", len(trace.waves)),
-        )
+        text = Message("The capture has no wave number {0}.", wave)
+        raise UsageError(text, hint=Message("It has {0:,}, counted from 0.", len(trace.waves)))
     return int(wave)
 
 
@@ -104,8 +101,9 @@ class CaptureTables:
         place = path.path if isinstance(path, CaptureEntry) else Path(path)
         self.trace: Trace = open_trace(place)
         self.budget = memory_gb * 1e9  # bytes of waves that are kept, and of a table made of them
-        given = [run_files] if isinstance(run_files, str | PathLike) else run_files
-        self._run_files = tuple(map(Path, given))
+        self._run_files = tuple(
+            map(Path, [run_files] if isinstance(run_files, str | PathLike) else run_files)
+        )
         self._cache = WaveCache(self.trace, self.budget, workers)
         self._workers = workers
         self._reading: Reducer | None = None
@@ -251,10 +249,8 @@ class CaptureTables:
     @property
     def sources(self) -> Table:
         """The source files that instructions come from; `Capture.source` gives the lines of one."""
-        rows = [
-            (file.path, len(file.lines or ()), file.lines is not None, file.note)
-            for file in self.trace.sources
-        ]
+        files = self.trace.sources
+        rows = [(one.path, len(one.lines or ()), one.lines is not None, one.note) for one in files]
         return of_rows(SOURCES, rows)
 
     def source(self, path: str) -> tuple[str, ...]:
@@ -310,17 +306,17 @@ class CaptureTables:
         Raise UsageError if there is none.
         """
         if id not in self.notes["id"].tolist():
-            raise UsageError(
-                Message("The capture has no note {0}.", id), hint="The table notes has their ids."
-            )
+            text = Message("The capture has no note {0}.", id)
+            raise UsageError(text, hint="The table notes has their ids.")
         NotePlaces.of(self.trace).save(NoteChanges(removed=frozenset((id,))))
 
     @property
     def problems(self) -> Table:
         """What is wrong with the capture's files, and the waves that could not be read so far."""
+        rows = [(str(one.severity), one.where, one.text, one.hint) for one in problems(self.trace)]
         lost = sorted(self._cache.unreadable.items())
-        rows = [("warning", str(self.trace.waves.id(row)), text, "") for row, text in lost]
-        return _problems(problems(self.trace), rows)
+        rows += [("warning", str(self.trace.waves.id(row)), text, "") for row, text in lost]
+        return of_rows(PROBLEMS, rows)
 
     # -- what methods share --------------------------------------------------------------------------------
 
@@ -383,9 +379,3 @@ class CaptureTables:
         if self.chosen(waves) is None:
             return self.trace
         return replace(self.trace, code=self._explained(LINES, waves).on(self.trace.code))
-
-
-def _problems(found: Iterable[Problem], more: Collection[tuple[str, str, str, str]] = ()) -> Table:
-    """The table of problems, with severity, where, text and hint."""
-    rows = [(str(problem.severity), problem.where, problem.text, problem.hint) for problem in found]
-    return of_rows(PROBLEMS, [*rows, *more])

@@ -21,9 +21,8 @@ class NoColumn(UsageError, KeyError):
 
     def __init__(self, name: object, columns: Sequence[str]) -> None:
         near = get_close_matches(str(name), columns, 1)
-        hint = (
-            Message("Did you mean {0}?", near[0]) if near else Message("There are: {0}.", ", ".join(columns))
-        )
+        every = ", ".join(columns)
+        hint = Message("Did you mean {0}?", *near) if near else Message("There are: {0}.", every)
         super().__init__(Message("The table has no column {0}.", name), hint=hint)
 
     __str__ = Exception.__str__  # a KeyError would show the sentence in quotes
@@ -33,45 +32,37 @@ class NoRow(UsageError, IndexError):
     """A table has fewer rows."""
 
     def __init__(self, number: int, rows: int) -> None:
-        super().__init__(
-            Message("The table has no row {0}.", number),
-            hint=Message("It has {0}, counted from 0.", count(rows)),
-        )
+        hint = Message("It has {0}, counted from 0.", count(rows))
+        super().__init__(Message("The table has no row {0}.", number), hint=hint)
 
 
 class UnequalColumns(UsageError):
     """Columns of a table, or a mask and its rows, differ in length."""
 
     def __init__(self, name: str, lengths: Sequence[int]) -> None:
-        super().__init__(
-            Message(
-                "What belongs to one table{0} has different lengths: {1}.",
-                f" ({name})" if name else "",
-                ", ".join(map(count, lengths)),
-            ),
-            hint="Make a mask from columns of the very table it is for.",
-        )
+        which, sizes = f" ({name})" if name else "", ", ".join(map(count, lengths))
+        text = Message("What belongs to one table{0} has different lengths: {1}.", which, sizes)
+        super().__init__(text, hint="Make a mask from columns of the very table it is for.")
 
 
 class TooLarge(UsageError):
     """A table would need more memory than may be used."""
 
     def __init__(self, name: str, limit: float) -> None:
-        super().__init__(
-            Message("The table {0} would take more than the {1} that may be used.", name, byte_size(limit)),
-            hint=Message(
-                'Choose waves, go through it with parts("{0}"), or open the capture with more memory.', name
-            ),
+        most = byte_size(limit)
+        text = Message("The table {0} would take more than the {1} that may be used.", name, most)
+        hint = Message(
+            'Choose waves, go through it with parts("{0}"), or open the capture with more memory.', name
         )
+        super().__init__(text, hint=hint)
 
 
 class MissingPackage(RcvError, ImportError):
     """An optional package is not installed."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:
-        super().__init__(
-            Message("{0} needs the package {1}, which is not installed.", what, package),
-            hint=Message(
-                'Install it with `pip install {0}`, or rcv with `pip install "rcv-py[{1}]"`.', package, extra
-            ),
+        text = Message("{0} needs the package {1}, which is not installed.", what, package)
+        hint = Message(
+            'Install it with `pip install {0}`, or rcv with `pip install "rcv-py[{1}]"`.', package, extra
         )
+        super().__init__(text, hint=hint)

@@ -117,11 +117,7 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
     @property
     def help(self) -> Table:
         """What each column is: its type, unit and meaning, as a table."""
-        rows = [
-            (name, _type(column), *means)
-            for (name, column), means in zip(self._raw().items(), self.meanings.values(), strict=True)
-        ]
-        return of_rows(HELP, rows)
+        return of_rows(HELP, [(name, _type(self.raw(name)), *means) for name, means in self.meanings.items()])
 
     @property
     def meanings(self) -> dict[str, ColumnMeaning]:

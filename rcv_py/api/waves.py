@@ -153,8 +153,7 @@ class WaveCache:
     def _hold(self, batch: WaveBatch) -> None:
         self.unreadable |= dict(batch.missing)
         self._known |= {row for row, _ in batch.missing}
-        columns = (batch.stall, batch.busy, batch.kind, batch.line)
-        size = batch.nbytes or sum(column.nbytes for column in columns)
+        size = batch.nbytes or sum(one.nbytes for one in (batch.stall, batch.busy, batch.kind, batch.line))
         if batch.waves and self._bytes + size <= self._budget:
             self._held.append(batch)
             self._bytes += size
@@ -182,11 +181,8 @@ def wave_table(trace: Trace, name: str, batches: Iterable[WaveBatch], limit: flo
     tables, size = [], 0
     for batch in batches:
         table = batch_table(trace, name, batch)
-        columns = (table.raw(column) for column in table)
-        size += sum(
-            column.code.nbytes if isinstance(column, DictionaryColumn) else column.nbytes
-            for column in columns
-        )
+        for column in map(table.raw, table):
+            size += column.code.nbytes if isinstance(column, DictionaryColumn) else column.nbytes
         if size > limit:
             raise TooLarge(name, limit)
         tables.append(table)
@@ -228,13 +224,11 @@ class Timeline:
         head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
         lines = np.zeros((height, width + 1), dtype=np.uint8)  # each begins with its filter, none
         lines[:, 1:] = self.pixels
-        parts = (
-            (b"IHDR", head),
-            (b"PLTE", self.palette.tobytes()),
-            (b"IDAT", zlib.compress(lines.tobytes(), 9)),
-            (b"IEND", b""),
-        )
-        return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*part) for part in parts)
+        png, data = b"\x89PNG\r\n\x1a\n", zlib.compress(lines.tobytes(), 9)
+        parts = {b"IHDR": head, b"PLTE": self.palette.tobytes(), b"IDAT": data, b"IEND": b""}
+        for name, part in parts.items():
+            png += struct.pack(">I", len(part)) + name + part + struct.pack(">I", zlib.crc32(name + part))
+        return png
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture as a PNG file; raise ExportError."""
@@ -253,9 +247,8 @@ class Timeline:
     def _repr_html_(self) -> str:
         height, width = self.pixels.shape
         each = height // max(1, len(self.rows))
-        names = "".join(
-            f'<div style="height:{each}px;line-height:{each}px">{escape(one)}</div>' for one in self.rows
-        )
+        size = f"height:{each}px;line-height:{each}px"
+        names = "".join(f'<div style="{size}">{escape(one)}</div>' for one in self.rows)
         data = b64encode(self.png).decode()
         label = escape(repr(self)[1:-1])
         picture = f'<img alt="{label}" width="{width}" height="{height}" src="data:image/png;base64,{data}">'
@@ -274,20 +267,16 @@ class Timeline:
         kinds = dict.fromkeys(ACTIVITIES[code][0] for code in np.unique(self.pixels) if code < ACTIVITY_COUNT)
         known = {kind: "#" + bytes(self.palette[_of(kind)]).hex() for kind in kinds}
         square = '<i style="display:inline-block;width:9px;height:9px;margin-right:4px;background:{}"></i>'
-        parts = (
-            f"<span>{square.format(color)}{escape(KIND_TEXT[kind])}</span>" for kind, color in known.items()
-        )
+        parts = ""
+        for kind, color in known.items():
+            parts += f"<span>{square.format(color)}{escape(KIND_TEXT[kind])}</span>"
         style = "display:flex;flex-wrap:wrap;gap:0 12px"
-        return Message('<div style="{0}">{1}<span>paler: stall</span></div>', style, "".join(parts))
+        return Message('<div style="{0}">{1}<span>paler: stall</span></div>', style, parts)
 
 
 def _of(kind: int) -> int:
     """The first code of a kind: its work, or its stall if that is all it does."""
     return next(code for code, (known, _) in enumerate(ACTIVITIES) if known == kind)
-
-
-def _chunk(name: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
 def timeline(
@@ -314,28 +303,21 @@ def timeline(
         begin = min((wave.begin for wave in waves), default=trace.span.begin)
         span = TimeWindow(begin, max((wave.end for wave in waves), default=begin + 1))
     several, unit = len({key[:2] for key in shown}) > 1, trace.architecture.unit_name
-    names = [
-        place_name(se, cu=cu if several else -1, simd=simd, slot=slot, unit=unit)
-        for se, cu, simd, slot in shown
-    ]
+    units = [(se, cu if several else -1, simd, slot) for se, cu, simd, slot in shown]
+    names = [place_name(se, cu=cu, simd=simd, slot=slot, unit=unit) for se, cu, simd, slot in units]
     pixels = Pixels(span, width)
-    view = visible_rows([TokenRow(tuple(slots[key])) for key in shown], pixels)
     lines = max(1, row_height - _GAP)
-    codes = (
-        stacked(raster(view, with_states=False).kind, lines, pixels) if shown else np.zeros((0, lines, width))
-    )
     picture = np.full((len(shown), lines + _GAP, width), ACTIVITY_COUNT, dtype=np.uint8)
-    picture[:, :lines] = codes
-    picture = picture.reshape(-1, width) if shown else np.full((1, width), ACTIVITY_COUNT, dtype=np.uint8)
-    return Timeline(names, span, picture, _palette(THEMES.index(theme)), len(keys) - len(shown))
+    if shown:
+        view = visible_rows([TokenRow(tuple(slots[key])) for key in shown], pixels)
+        picture[:, :lines] = stacked(raster(view, with_states=False).kind, lines, pixels)
+    image = picture.reshape(-1, width) if shown else np.full((1, width), ACTIVITY_COUNT, dtype=np.uint8)
+    return Timeline(names, span, image, _palette(THEMES.index(theme)), len(keys) - len(shown))
 
 
 def _palette(theme: int) -> np.ndarray:
     """A colour for each activity, stall paler, and the background at the end; uint8 [n, 3]."""
     ground = ROLES["canvas"][theme]
-    colors = [
-        mixed(own, ground, 0.5) if is_stall else own
-        for kind, is_stall in ACTIVITIES
-        for own in (TOKEN_KINDS[kind.name][theme],)
-    ]
+    own = ((TOKEN_KINDS[kind.name][theme], is_stall) for kind, is_stall in ACTIVITIES)
+    colors = (mixed(color, ground, 0.5) if is_stall else color for color, is_stall in own)
     return np.array([rgb(color) for color in (*colors, ground)], dtype=np.uint8)
