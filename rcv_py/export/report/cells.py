@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.text import Message
+from rcv_py.base.text import Message, percent
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import ReportCell, ReportColumn, ReportTable
 from rcv_py.model.ids import WaveId
@@ -55,11 +55,8 @@ def share(part: float | None, total: float) -> ReportCell:
     """Return a cell with a share in percent and a bar of that length; None is unknown."""
     if part is None:
         return NOTHING
-    if not total:
-        return ReportCell("", value=0.0)
-    value = part / total
-    text = f"{100 * value:.1f} %" if value >= 0.0005 or value == 0 else "<0.1 %"
-    return ReportCell(text, value=value, share=min(1.0, max(0.0, value)))
+    value = part / total if total else 0.0
+    return ReportCell(percent(part, total), value=value, share=min(1.0, max(0.0, value)) if total else None)
 
 
 def code(text: str, link: str = "", anchor: str = "", tip: str = "") -> ReportCell:

@@ -30,7 +30,6 @@ from rcv_py.formats.open import open_trace
 from rcv_py.work.recording import recorder as recorded
 from rcv_py.work.recording.machine import There, ThisMachine
 from rcv_py.work.recording.recorder import PROGRAM, AttachedProcess, Attempt, Recorder, recording_words
-from rcv_py.work.recording.watching import EVERY_S, appearing, newest
 
 AGAIN = 2  # times that a truncated or empty capture is recorded again
 SECONDS = 10  # that a running process is recorded
@@ -297,7 +296,7 @@ def _show_limits(capture: Path, facts: Sequence[tuple[str, str]], before: Path |
 
 def _watch(options: RecordOptions, folder: Path) -> None:
     """Analyse each new capture in a folder, and compare it with the previous one of the same kernel."""
-    last = newest(folder)
+    last = recorded.newest(folder)
     about = (
         Message("; the last one is {0}", last)
         if last is not None
@@ -306,7 +305,7 @@ def _watch(options: RecordOptions, folder: Path) -> None:
         else ", which is not there yet"
     )
     say(options, Message("Waiting for captures in {0}{1}.  Ctrl+C ends it.", folder, about))
-    for path in islice(appearing(folder, lambda: time.sleep(EVERY_S)), options.times):
+    for path in islice(recorded.appearing(folder, lambda: time.sleep(recorded.EVERY_S)), options.times):
         try:
             is_same = last is not None and _kernel(last) == _kernel(path)
             before = last if is_same else None

@@ -1,8 +1,9 @@
 """Runs of rocprofv3: settings, input file, arguments, captures, errors, and what to change after a check."""
 
+import os
 import re
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from rcv_py.formats.open import capture_entry
 from rcv_py.work.recording.machine import NO_PROGRAM, Machine, OnLine, RanTooLong, ThisMachine, find_program
 
 PROGRAM = "rocprofv3"
+EVERY_S = 1.0  # between two looks for new captures
 PLACES = "/opt/rocm/bin"  # where it is if it is not in the search path
 KEPT = 200  # lines of output that are searched for reasons
 SHOWN = 3  # lines that are shown if no reason is known
@@ -216,10 +218,7 @@ class Recorder:
 
 def best_capture(folder: Path) -> tuple[Path | None, int]:
     """Return the capture below a folder with most executed instructions, if any, and their number."""
-    try:
-        paths = locate(folder).captures()
-    except TraceError:
-        paths = ()
+    paths = _captures(folder)
     if len(paths) < 2:
         return (paths[0] if paths else None), len(paths)
     entries = [capture_entry(path) for path in paths]
@@ -261,3 +260,54 @@ def recommended(notes: Sequence[HealthNote]) -> tuple[str, dict[str, Setting]]:
     for note in reversed(grave):
         wanted |= note.settings
     return (grave[0].title if grave else ""), wanted
+
+
+# -- captures that others record ---------------------------------------------------------------------------
+
+Signature = tuple[int, int, int]  # files, bytes, time of the last change in nanoseconds
+
+
+def appearing(folder: Path, wait: Callable[[], object]) -> Iterator[Path]:
+    """Yield captures that appear below a folder, which need not exist yet; `wait` runs between two scans.
+
+    Captures that exist at the beginning are not new.  A capture in progress is yielded when two consecutive
+    scans find it unchanged.
+    """
+    known = set(_captures(folder))
+    growing: dict[Path, Signature] = {}
+    while True:
+        wait()
+        for path in _captures(folder):
+            if path in known:
+                continue
+            signature = _signature(path)
+            if growing.get(path) == signature:
+                known.add(path)
+                del growing[path]
+                yield path
+            else:
+                growing[path] = signature
+
+
+def newest(folder: Path) -> Path | None:
+    """Return the capture below a folder that was written last, None without any."""
+    return max(_captures(folder), key=lambda path: _signature(path)[2], default=None)
+
+
+def _captures(folder: Path) -> tuple[Path, ...]:
+    try:
+        return locate(folder).captures()
+    except TraceError:
+        return ()
+
+
+def _signature(path: Path) -> Signature:
+    files = size = last = 0
+    try:
+        with os.scandir(path if path.is_dir() else path.parent) as entries:
+            for entry in entries:
+                facts = entry.stat()
+                files, size, last = files + 1, size + facts.st_size, max(last, facts.st_mtime_ns)
+    except OSError:  # it is in progress, or vanished
+        return (-1, 0, 0)
+    return files, size, last

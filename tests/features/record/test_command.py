@@ -20,7 +20,7 @@ from jsonschema_rs import Draft202012Validator
 from rcv_py.cli.main import main
 from rcv_py.cli.schemas import BY_ID
 from rcv_py.work.recording import machine
-from rcv_py.work.recording.watching import appearing
+from rcv_py.work.recording.recorder import appearing
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.processes import gone
