@@ -27,6 +27,7 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.mcp",
     "cli.commands.schema",
     "cli.commands.skill",
+    "cli.commands.synth",
     "export.report.style",  # rules of CSS, in which packaging/texts.py looks for no texts
     "features.notes.search_command",
 }
