@@ -69,7 +69,9 @@ def table(*columns: ReportColumn, caption: str = "", is_folded: bool = False) ->
     return ReportTable(columns, caption, is_folded)
 
 
-def column(title: str, cells: Iterable[ReportCell], tip: str = "", is_number: bool = False) -> ReportColumn:
+def column(
+    title: str, cells: Iterable[ReportCell], tip: str = "", *, is_number: bool = False
+) -> ReportColumn:
     """Return a column of cells that exists only in this report."""
     return ReportColumn(title, tuple(cells), tip, is_number)
 
