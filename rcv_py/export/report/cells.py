@@ -48,7 +48,9 @@ def cycle_anchor(cycle: int, wave: WaveId | None = None) -> str:
 
 def number(value: float | None, link: str = "", anchor: str = "") -> ReportCell:
     """Return a cell with a whole number, grouped by thousands; None is unknown."""
-    return NOTHING if value is None else ReportCell(f"{value:,}", anchor, link, float(value))
+    if value is None:
+        return NOTHING
+    return ReportCell(f"{value:,}", anchor=anchor, link=link, value=float(value))
 
 
 def share(part: float | None, total: float) -> ReportCell:
