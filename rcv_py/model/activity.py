@@ -10,23 +10,10 @@ from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 
 # (kind, whether it is its stall).  Rare, similar kinds share an activity, as do all scalar stalls; a wait is
 # only stall.
-ACTIVITIES: tuple[tuple[TokenKind, bool], ...] = (
-    (TokenKind.MATRIX, False),
-    (TokenKind.VALU, False),
-    (TokenKind.SALU, False),
-    (TokenKind.SMEM, False),
-    (TokenKind.VMEM, False),
-    (TokenKind.FLAT, False),
-    (TokenKind.LDS, False),
-    (TokenKind.JUMP, False),
-    (TokenKind.MSG, False),
-    (TokenKind.MATRIX, True),
-    (TokenKind.VALU, True),
-    (TokenKind.SALU, True),
-    (TokenKind.VMEM, True),
-    (TokenKind.FLAT, True),
-    (TokenKind.LDS, True),
-    (TokenKind.IMMED, True),
+_WORK = ("MATRIX", "VALU", "SALU", "SMEM", "VMEM", "FLAT", "LDS", "JUMP", "MSG")
+_STALLS = ("MATRIX", "VALU", "SALU", "VMEM", "FLAT", "LDS", "IMMED")
+ACTIVITIES = tuple(
+    (TokenKind[name], is_stall) for is_stall, names in ((False, _WORK), (True, _STALLS)) for name in names
 )
 ACTIVITY_COUNT = len(ACTIVITIES)
 STATE_ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # from the bottom

@@ -14,27 +14,19 @@ _GARBAGE = 0xDEAD_BEE0_0000_0001
 BLOCKS = {1: ("load", 2, 10), 2: ("lds_store", 1, 10), 3: ("lds_load", 1, 11), 4: ("store", 2, 11)}
 
 
-def active_lanes(wave: int) -> int:
-    """Return the active lanes of a wave by its number in the workgroup."""
-    return 48 if wave % 4 == 3 else LANES
-
-
-def lane_address(kind: str, wave: int, row: int, lane: int) -> int:
-    """Return the address that a lane accesses in an iteration of the loop."""
-    return {
-        "load": _SOURCE + row * PITCH + 4 * (LANES * wave + lane),
-        "store": _RESULT + (LANES * wave + lane) * PITCH + 4 * row,
-        "lds_store": _TILE * wave + _TILE_ROW * row + 4 * lane,
-        "lds_load": _TILE * wave + _TILE_ROW * lane + 4 * row,
-    }[kind]
-
-
 def block_words(kind: str, wave: int, row: int) -> list[int]:
-    """Return the words of a block after its header: EXEC, then a word or two a lane."""
-    active = active_lanes(wave)
-    mask = (1 << active) - 1
-    words = [mask & 0xFFFFFFFF, mask >> 32]
-    for lane in range(LANES):
-        address = lane_address(kind, wave, row, lane) if lane < active else _GARBAGE
-        words += [address & 0xFFFFFFFF] if kind.startswith("lds") else [address & 0xFFFFFFFF, address >> 32]
-    return words
+    """Return the words of a block after its header: EXEC, then a word or two a lane.
+
+    `wave` is the number of the wave in its workgroup, `row` the iteration of the loop.
+    """
+    first, pitch = {  # the address of lane 0, and the bytes from lane to lane
+        "load": (_SOURCE + row * PITCH + 4 * LANES * wave, 4),
+        "store": (_RESULT + LANES * wave * PITCH + 4 * row, PITCH),
+        "lds_store": (_TILE * wave + _TILE_ROW * row, 4),
+        "lds_load": (_TILE * wave + 4 * row, _TILE_ROW),
+    }[kind]
+    active = 48 if wave % 4 == 3 else LANES
+    mask, shifts = (1 << active) - 1, (0,) if kind.startswith("lds") else (0, 32)
+    addresses = [first + pitch * lane if lane < active else _GARBAGE for lane in range(LANES)]
+    words = [address >> shift & 0xFFFFFFFF for address in addresses for shift in shifts]
+    return [mask & 0xFFFFFFFF, mask >> 32, *words]

@@ -10,20 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.formats.derived.waits import replay
+from rcv_py.synth import wave_state as at
 from rcv_py.synth.capture import SimulatedCause, SyntheticCapture, Truth, WaveRun, WaveTruth, timeline
 from rcv_py.synth.hardware import Hardware
 from rcv_py.synth.program import SyntheticKernel, first_rows
 from rcv_py.synth.simulate import ComputeUnit
-from rcv_py.synth.wave_state import (
-    BLAMED,
-    CAUSE,
-    GAP_CAUSE,
-    INSTRUCTION,
-    PRODUCER,
-    RETURNED,
-    LiveWave,
-    SyntheticLaunch,
-)
+from rcv_py.synth.wave_state import LiveWave, SyntheticLaunch
 
 _TICKS_PER_CYCLE = 1 / 20  # of the 100 MHz clock, at 2.0 GHz
 _TICKS_BEGIN = 236_566_044_489_914
@@ -70,12 +62,10 @@ def build(plan: Plan) -> Simulated:
         rng = random.Random(f"{plan.seed}/{se}")
         waves = live[se] = _run(plan, se, rng, lines, rows)
         for place, cu in enumerate(plan.cus):  # the target, and others with similar work
-            own = cu == plan.target_cu
-            residencies += (
-                [_residency((se, cu), wave, wave.begin, wave.end) for wave in waves]
-                if own
-                else _neighbour(plan, se, place, waves, rng)
-            )
+            if cu == plan.target_cu:
+                residencies += [_residency((se, cu), wave, wave.begin, wave.end) for wave in waves]
+            else:
+                residencies += _neighbour(plan, se, place, waves, rng)
         seen: Counter[tuple[int, int]] = Counter()  # waves of each slot
         names: dict[int, tuple[int, int, int]] = {}
         for wave in waves:
@@ -99,16 +89,9 @@ def build(plan: Plan) -> Simulated:
         dict(enumerate(plan.offsets)),
         np.array(sorted(scopes), dtype=np.int64).reshape(len(scopes), 8),
     )
-    clock = realtime(residencies, whole.offset_of_se)
+    clock, generation = realtime(residencies, whole.offset_of_se), plan.hardware.generation
     return Simulated(
-        SyntheticCapture(
-            generation=plan.hardware.generation,
-            kernels=plan.kernels,
-            waves=tuple(runs),
-            truth=whole,
-            realtime=clock,
-        ),
-        live,
+        SyntheticCapture(generation, plan.kernels, tuple(runs), truth=whole, realtime=clock), live
     )
 
 
@@ -121,10 +104,8 @@ def _run(plan: Plan, se: int, rng: random.Random, lines: np.ndarray, rows: list[
     for index, launch in enumerate(plan.launches):
         unit = ComputeUnit(plan.hardware, rng)
         begin = max(up(launch.begin - offset) + skew, free)
-        step = len(plan.offsets) * len(plan.cus)
-        waves += unit.run(
-            replace(launch, index=index, begin=begin, first_group=launch.first_group + se, group_step=step)
-        )
+        first, step = launch.first_group + se, len(plan.offsets) * len(plan.cus)
+        waves += unit.run(replace(launch, index=index, begin=begin, first_group=first, group_step=step))
         free = max(wave.end for wave in waves) + up(400 + 300 * rng.random())
         for (simd, instruction), totals in unit.lines.items():
             if simd in plan.traced_simds:
@@ -138,11 +119,11 @@ def _traced(
     """The content of a wave's file, and the truth about it."""
     table = np.array(wave.rows, dtype=np.int64)
     tokens = table[:, :5].copy()
-    tokens[:, INSTRUCTION] += first_row
+    tokens[:, at.INSTRUCTION] += first_row
     instructions = wave.launch.kernel.instructions
-    texts = [instructions[row].text for row in table[:, INSTRUCTION].tolist()]
+    texts = [instructions[row].text for row in table[:, at.INSTRUCTION].tolist()]
     releases = tuple((wait, tuple(items)) for wait, items in replay(texts, plan.hardware.generation))
-    rows = tokens[:, INSTRUCTION].tolist()
+    rows = tokens[:, at.INSTRUCTION].tolist()
     waits = tuple((rows[wait], tuple(rows[item] for item in items)) for wait, items in releases)
     simd, slot, wid = names[id(wave)]
     run = WaveRun(
@@ -160,16 +141,16 @@ def _traced(
         waits=waits,
     )
     truth = WaveTruth(
-        instruction=table[:, INSTRUCTION].astype(np.int32),
-        cause=table[:, CAUSE].astype(np.uint8),
-        gap_cause=table[:, GAP_CAUSE].astype(np.uint8),
-        producer=table[:, PRODUCER].astype(np.int32),
-        returned=table[:, RETURNED].copy(),
+        instruction=table[:, at.INSTRUCTION].astype(np.int32),
+        cause=table[:, at.CAUSE].astype(np.uint8),
+        gap_cause=table[:, at.GAP_CAUSE].astype(np.uint8),
+        producer=table[:, at.PRODUCER].astype(np.int32),
+        returned=table[:, at.RETURNED].copy(),
         releases=releases,
         iterations={name: tuple(counts) for name, counts in wave.iterations.items()},
         kernel=run.kernel,
         workgroup=run.workgroup,
-        blamed=table[:, BLAMED].astype(np.int32),
+        blamed=table[:, at.BLAMED].astype(np.int32),
         blamed_wave=np.array([names.get(id(by), (-1, -1, -1)) for by in wave.blamed_waves], dtype=np.int64),
         held=_by_cause(wave.held_rows, 0).astype(np.int64),
         holder=_by_cause(wave.holder_rows, -1),

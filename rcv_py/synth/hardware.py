@@ -81,35 +81,12 @@ class Hardware:
         return self.issue[unit][-1][0]
 
 
+# fmt: off
 CDNA = Hardware(generation=9, step=4)
-RDNA3 = Hardware(
-    generation=11,
-    step=1,
-    slots=4,
-    issue=_RDNA_BUSY,
-    lds_latency=48,
-    bytes_per_cycle=26.0,
-    smem_latency=120,
-    near_latency=260,
-    far_latency=610,
-    store_latency=400,
-    fetch_cold=340,
-    fetch_next=40,
-    fetch_branch=7,
-    launch=17,
-)
-RDNA4 = replace(
-    RDNA3,
-    generation=12,
-    issue={**_RDNA_BUSY, "matrix": ((18, 0.1), (16, 1.0))},
-    lds_latency=44,
-    bytes_per_cycle=28.0,
-    smem_latency=110,
-    near_latency=240,
-    far_latency=560,
-    store_latency=380,
-    fetch_cold=300,
-    fetch_next=36,
-    fetch_branch=6,
-    launch=15,
-)
+RDNA3 = Hardware(generation=11, step=1, slots=4, issue=_RDNA_BUSY, lds_latency=48, bytes_per_cycle=26.0,
+    smem_latency=120, near_latency=260, far_latency=610, store_latency=400,
+    fetch_cold=340, fetch_next=40, fetch_branch=7, launch=17)
+RDNA4 = replace(RDNA3, generation=12, issue={**_RDNA_BUSY, "matrix": ((18, 0.1), (16, 1.0))},
+    lds_latency=44, bytes_per_cycle=28.0, smem_latency=110, near_latency=240, far_latency=560,
+    store_latency=380, fetch_cold=300, fetch_next=36, fetch_branch=6, launch=15)
+# fmt: on

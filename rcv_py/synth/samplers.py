@@ -31,13 +31,8 @@ _INSTRUCTIONS = {
 }
 DEVICE_MONITORS = ("SQ_WAVES", "SQ_INSTS_VMEM")
 SHADER_MONITORS = (
-    "SQ_WAVES",
-    "SQ_INSTS_VALU",
-    "SQ_INSTS_SALU",
-    "SQ_INSTS_LDS",
-    "SQ_WAVE_CYCLES",
-    "SQ_WAIT_ANY",
-    "SQ_BUSY_CYCLES",
+    *("SQ_WAVES", "SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_LDS"),
+    *("SQ_WAVE_CYCLES", "SQ_WAIT_ANY", "SQ_BUSY_CYCLES"),
 )
 
 _REASONS = {  # a sampler does not report the other causes
@@ -71,9 +66,7 @@ def counters(capture: SyntheticCapture, se: int, units: int = 1) -> np.ndarray:
     bank0 = [busy, *(_level(tokens, returned, kinds, time) for kinds in _LEVELS)]
     bank1 = [_matrix_busy(capture, tokens, time), *(_active(tokens, kind, time) for kind in _ACTIVE)]
     cu = np.full_like(time, waves[0].cu)
-    rows = [
-        np.column_stack([time, *bank, cu, np.full_like(time, b)]) for b, bank in enumerate((bank0, bank1))
-    ]
+    rows = [np.column_stack([time, *values, cu, 0 * cu + b]) for b, values in enumerate((bank0, bank1))]
     begins, ends = (np.sort(moments) for moments in np.array([(wave.begin, wave.end) for wave in waves]).T)
     is_resident = np.searchsorted(begins, time) > np.searchsorted(ends, time - SAMPLE_INTERVAL, side="right")
     first_unit = np.stack(rows, axis=1).reshape(-1, 7)[is_resident.repeat(2)]

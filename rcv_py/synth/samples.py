@@ -69,9 +69,7 @@ def _alone(
     """Return a function that makes the plan of a single kernel."""
 
     def plan() -> Plan:
-        launch = SyntheticLaunch(
-            kernel(name), groups, iterations, waves_per_group=waves_per_group, resident=resident
-        )
+        launch = SyntheticLaunch(kernel(name), groups, iterations, waves_per_group, resident=resident)
         return Plan(hardware, (launch,), offsets, cus=cus, traced_simds=traced_simds)
 
     return plan
@@ -103,9 +101,8 @@ def _several_groups() -> Plan:
     """Five workgroups of three waves on a compute unit at a time, in any free slots; then of six waves."""
     tiles, ping_pong = _in_a_row("tiles", "ping_pong")
     small = SyntheticLaunch(tiles, 10, {"n": (5, 8, 6)}, waves_per_group=3)
-    return Plan(
-        _MEETING, (small, SyntheticLaunch(ping_pong, 4, {"n": (5,)}, waves_per_group=6)), _ENGINES[:2]
-    )
+    large = SyntheticLaunch(ping_pong, 4, {"n": (5,)}, waves_per_group=6)
+    return Plan(_MEETING, (small, large), _ENGINES[:2])
 
 
 # As observed on gfx9: 4 or 8 cycles from the last arrival to the first release, releases 0 or 4 cycles apart.
@@ -181,137 +178,66 @@ def _pc_sampling(simulated: Simulated) -> SyntheticCapture:
 
 
 SAMPLES: Registry[NamedSample] = Registry("sample")
+# fmt: off
 for _sample in (
-    NamedSample(
-        "matmul_tiled", "Tiled matrix product on gfx9: loops, LDS, MFMA, four shader engines.", _matmul
-    ),
+    NamedSample("matmul_tiled", "Tiled matrix product on gfx9: loops, LDS, MFMA, four shader engines.",
+        _matmul),
     NamedSample("matmul_small", "The same product, short, on two shader engines.", _SMALL),
     NamedSample("vector_add", "Hundreds of short waves, eight per SIMD.", _VECTOR),
-    NamedSample(
-        "reduction",
-        "A sum with ds_bpermute, a barrier and uneven loops.",
-        _alone("reduce", 6, {"n": (12, 9, 15)}, replace(CDNA, slots=4), cus=(0, 1, 2, 4)),
-    ),
+    NamedSample("reduction", "A sum with ds_bpermute, a barrier and uneven loops.",
+        _alone("reduce", 6, {"n": (12, 9, 15)}, replace(CDNA, slots=4), cus=(0, 1, 2, 4))),
     NamedSample("kernels", "Four kernels one after the other in one capture.", _kernels),
     NamedSample("gfx11", "Matrix product on gfx11: cycle resolution, overlapping tokens, vscnt.", _GFX11),
     NamedSample("gfx12", "Matrix product on gfx12: a counter per kind of memory.", _GFX12),
-    NamedSample(
-        "rivals",
-        "Causes of stalls that compete: queue, MFMA unit, results.",
-        _alone("rivals", 4, {"n": (8, 10)}),
-    ),
-    NamedSample(
-        "untold",
-        "The same with stalls that no file explains.",
-        _alone("rivals", 4, {"n": (8, 10)}, replace(CDNA, untold=0.04, fetch_stalls=True)),
-    ),
-    NamedSample(
-        "straggler",
-        "Barriers whose last wave was often not traced.",
-        _alone("straggler", 4, {"n": (12,)}, traced_simds=(0, 1)),
-    ),
-    NamedSample(
-        "combined",
-        "Waits on two counters, and scalar loads in any order.",
-        _alone("combined", 6, {"n": (14, 17)}, replace(CDNA, jitter=0.6)),
-    ),
-    NamedSample(
-        "ceiling", "Matrix products that keep the MFMA unit busy.", _alone("ceiling", 4, {"n": (16,)})
-    ),
-    NamedSample(
-        "crowded",
-        "Memory, LDS and scalar queues that are full.",
-        _alone("crowded", 6, {"n": (5, 6)}, replace(CDNA, slots=4)),
-    ),
-    NamedSample(
-        "groups_256",
-        "Workgroups of four waves, two at a time.",
-        _alone("tiles", 6, {"n": (8,)}, _MEETING, resident=2),
-    ),
-    NamedSample(
-        "groups_512",
-        "Workgroups of eight waves, two per SIMD.",
-        _alone("tiles", 4, {"n": (8, 6)}, _MEETING, waves_per_group=8, resident=2),
-    ),
-    NamedSample(
-        "groups_1024",
-        "Workgroups of sixteen waves, four per SIMD.",
-        _alone("tiles", 3, {"n": (6,)}, _MEETING, waves_per_group=16, resident=4),
-    ),
-    NamedSample(
-        "ping_pong",
-        "Halves of a workgroup that meet at different barriers.",
-        _alone("ping_pong", 4, {"n": (8,)}, _MEETING, waves_per_group=8, resident=4),
-    ),
+    NamedSample("rivals", "Causes of stalls that compete: queue, MFMA unit, results.",
+        _alone("rivals", 4, {"n": (8, 10)})),
+    NamedSample("untold", "The same with stalls that no file explains.",
+        _alone("rivals", 4, {"n": (8, 10)}, replace(CDNA, untold=0.04, fetch_stalls=True))),
+    NamedSample("straggler", "Barriers whose last wave was often not traced.",
+        _alone("straggler", 4, {"n": (12,)}, traced_simds=(0, 1))),
+    NamedSample("combined", "Waits on two counters, and scalar loads in any order.",
+        _alone("combined", 6, {"n": (14, 17)}, replace(CDNA, jitter=0.6))),
+    NamedSample("ceiling", "Matrix products that keep the MFMA unit busy.",
+        _alone("ceiling", 4, {"n": (16,)})),
+    NamedSample("crowded", "Memory, LDS and scalar queues that are full.",
+        _alone("crowded", 6, {"n": (5, 6)}, replace(CDNA, slots=4))),
+    NamedSample("groups_256", "Workgroups of four waves, two at a time.",
+        _alone("tiles", 6, {"n": (8,)}, _MEETING, resident=2)),
+    NamedSample("groups_512", "Workgroups of eight waves, two per SIMD.",
+        _alone("tiles", 4, {"n": (8, 6)}, _MEETING, waves_per_group=8, resident=2)),
+    NamedSample("groups_1024", "Workgroups of sixteen waves, four per SIMD.",
+        _alone("tiles", 3, {"n": (6,)}, _MEETING, waves_per_group=16, resident=4)),
+    NamedSample("ping_pong", "Halves of a workgroup that meet at different barriers.",
+        _alone("ping_pong", 4, {"n": (8,)}, _MEETING, waves_per_group=8, resident=4)),
     NamedSample("several_groups", "Small workgroups in whatever slots are free.", _several_groups),
-    NamedSample(
-        "mixed_populations",
-        "Waves that leave their workgroup early.",
-        _alone("leaving", 6, {"n": (8,)}, _MEETING, waves_per_group=8, resident=4),
-    ),
-    NamedSample(
-        "split_barriers_gfx12",
-        "Barriers in two instructions, a quarter of the waves traced.",
-        _alone(
-            "split_tiles", 4, {"n": (10,)}, _SPLIT, waves_per_group=16, offsets=(0, 287), traced_simds=(0,)
-        ),
-    ),
-    NamedSample(
-        "tutorial_before",
-        "The kernel of the tutorial before its optimization.",
-        _tutorial("dequant_late"),
-        lambda run: replace(run.capture, sources={"dequant": SOURCES["dequant"]}),
-    ),
-    NamedSample(
-        "tutorial_after",
-        "The same with a load moved up: 12 % faster.",
-        _tutorial("dequant_early"),
-        lambda run: replace(run.capture, sources={"dequant": SOURCES["early"]}),
-    ),
+    NamedSample("mixed_populations", "Waves that leave their workgroup early.",
+        _alone("leaving", 6, {"n": (8,)}, _MEETING, waves_per_group=8, resident=4)),
+    NamedSample("split_barriers_gfx12", "Barriers in two instructions, a quarter of the waves traced.",
+        _alone("split_tiles", 4, {"n": (10,)}, _SPLIT, waves_per_group=16, offsets=(0, 287),
+        traced_simds=(0,))),
+    NamedSample("tutorial_before", "The kernel of the tutorial before its optimization.",
+        _tutorial("dequant_late"), lambda run: replace(run.capture, sources={"dequant": SOURCES["dequant"]})),
+    NamedSample("tutorial_after", "The same with a load moved up: 12 % faster.",
+        _tutorial("dequant_early"), lambda run: replace(run.capture, sources={"dequant": SOURCES["early"]})),
     NamedSample("counters", "Streamed counters of both banks.", _SMALL, _with_counters),
-    NamedSample(
-        "spm",
-        "Streamed performance monitors.",
-        _SMALL,
-        lambda run: replace(run.capture, spm=samplers.monitors(run.capture, samplers.DEVICE_MONITORS, 1024)),
-    ),
-    NamedSample(
-        "counters_units",
-        "Streamed counters of three compute units per engine.",
-        _SMALL,
-        lambda run: _with_counters(run, units=3),
-    ),
-    NamedSample(
-        "spm_gfx12",
-        "Streamed performance monitors of gfx12.",
-        _GFX12,
-        lambda run: replace(run.capture, spm=samplers.monitors(run.capture, samplers.SHADER_MONITORS)),
-    ),
+    NamedSample("spm", "Streamed performance monitors.", _SMALL,
+        lambda run: replace(run.capture, spm=samplers.monitors(run.capture, samplers.DEVICE_MONITORS, 1024))),
+    NamedSample("counters_units", "Streamed counters of three compute units per engine.", _SMALL,
+        lambda run: _with_counters(run, units=3)),
+    NamedSample("spm_gfx12", "Streamed performance monitors of gfx12.", _GFX12,
+        lambda run: replace(run.capture, spm=samplers.monitors(run.capture, samplers.SHADER_MONITORS))),
     NamedSample("markers", "Markers written with s_ttracedata, and their names.", _GFX12, _with_markers),
-    NamedSample(
-        "addresses",
-        "Addresses of lanes: stores far apart, and bank conflicts.",
-        _alone("copy_columns", 1, {"rows": (2,)}),
-        _with_addresses,
-    ),
+    NamedSample("addresses", "Addresses of lanes: stores far apart, and bank conflicts.",
+        _alone("copy_columns", 1, {"rows": (2,)}), _with_addresses),
     NamedSample("other_simd", "Memory instructions of the sibling SIMD.", _GFX11, _with_sibling),
-    NamedSample(
-        "events",
-        "Version 3.1: events, dispatches, workgroups, no wait lists.",
-        _kernels,
-        _with_events,
-        SCRIPTED,
-    ),
+    NamedSample("events", "Version 3.1: events, dispatches, workgroups, no wait lists.",
+        _kernels, _with_events, SCRIPTED),
     NamedSample("scripted_gfx12", "Version 3.1 of gfx12.", _GFX12, _with_markers, SCRIPTED),
     NamedSample("packed", "The layout before version 3.", _VECTOR, layout=PACKED),
     NamedSample("placeholder", "Nothing ran on the traced compute unit.", _SMALL, _placeholder),
     NamedSample("pc_sampling", "PC samples with stall reasons, 13 columns.", _matmul, _pc_sampling),
-    NamedSample(
-        "pc_sampling_string",
-        "PC samples, 14 columns.",
-        _matmul,
-        _pc_sampling,
-        NATIVE._replace(has_service_type=True),
-    ),
+    NamedSample("pc_sampling_string", "PC samples, 14 columns.", _matmul, _pc_sampling,
+        NATIVE._replace(has_service_type=True)),
 ):
     SAMPLES.add(_sample.name, _sample)
+# fmt: on

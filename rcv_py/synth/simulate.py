@@ -10,6 +10,7 @@ tries again when it may be possible; the stall begins with the first attempt.
 
 import heapq
 import random
+from typing import Any
 
 from rcv_py.model.kinds import TokenKind
 from rcv_py.synth.address_words import block_words
@@ -24,15 +25,8 @@ _MEET = ("barrier", "end")  # units whose time of arrival affects other waves
 _DRAIN = 20  # cycles s_endpgm takes with nothing outstanding
 _NO_HOLDER: tuple[int, LiveWave | None] = (-1, None)  # the holder of a free unit
 # Enum members are slow to look up and hash: tokens are counted by plain integers.
-_NONE, _FETCH, _ARBITER, _OWN_UNIT = map(
-    int, (SimulatedCause.NONE, SimulatedCause.FETCH, SimulatedCause.ARBITER, SimulatedCause.OWN_UNIT)
-)
-_PIPE, _DEPENDENCY, _UNTOLD = map(
-    int, (SimulatedCause.PIPE, SimulatedCause.DEPENDENCY, SimulatedCause.UNTOLD)
-)
-_COUNTER, _SLEEP, _BARRIER, _DRAINING = map(
-    int, (SimulatedCause.COUNTER, SimulatedCause.SLEEP, SimulatedCause.BARRIER, SimulatedCause.DRAIN)
-)
+_NONE, _FETCH, _DEPENDENCY, _COUNTER, _SLEEP, _BARRIER, *_others = map(int, SimulatedCause)  # in their order
+_ARBITER, _PIPE, _DRAINING, _, _OWN_UNIT, _UNTOLD = _others
 _IMMED, _MSG, _JUMP, _NEXT = map(int, (TokenKind.IMMED, TokenKind.MSG, TokenKind.JUMP, TokenKind.NEXT))
 _FREE: tuple[int, int, int, int, LiveWave | None] = (0, _NONE, -1, -1, None)  # nothing has blocked a wave yet
 
@@ -64,11 +58,9 @@ class ComputeUnit:
 
     def run(self, launch: SyntheticLaunch) -> list[LiveWave]:
         """Run all workgroups of a launch to their end."""
-        self._done = []
-        numbers = range(launch.groups)
-        self._waiting_groups = [
-            SyntheticWorkgroup(launch.first_group + launch.group_step * n) for n in numbers
-        ]
+        self._done, first = [], launch.first_group
+        numbers = range(first, first + launch.groups * launch.group_step, launch.group_step)
+        self._waiting_groups = [SyntheticWorkgroup(number) for number in numbers]
         begin: float = launch.begin
         while self._waiting_groups and self._has_room(launch):
             self._start_group(launch, self._hw.up(begin))
@@ -193,22 +185,12 @@ class ComputeUnit:
             ready = max(ready, until)
         return ready
 
-    def _held(
-        self,
-        wave: LiveWave,
-        now: int,
-        until: int,
-        cause: int,
-        *,
-        producer: int = -1,
-        blamed: int = -1,
-        by: LiveWave | None = None,
-    ) -> int:
+    def _held(self, wave: LiveWave, now: int, until: int, cause: int, **why: Any) -> int:
         """Count what holds the instruction until a time, and return when it ends; now if nothing does."""
         moment = self._hw.up(until)
         if moment <= now:
             return now
-        wave.stall(moment - now, cause, producer, blamed, by)
+        wave.stall(moment - now, cause, **why)
         return moment
 
     def _pipe(self, unit: str, simd: int) -> tuple[int, tuple[int, str]]:
@@ -286,9 +268,8 @@ class ComputeUnit:
         if "near" in instruction.notes:
             base = hw.near_latency
             if hw.near_bytes_per_cycle:
-                self._cache_free = (
-                    max(self._cache_free, float(sent)) + 64 * what.width / hw.near_bytes_per_cycle
-                )
+                busy = 64 * what.width / hw.near_bytes_per_cycle
+                self._cache_free = max(self._cache_free, float(sent)) + busy
                 return hw.up(self._cache_free) + hw.latency(slow * base, self._rng)
         self._memory_free = max(self._memory_free, float(sent)) + 64 * what.width / hw.bytes_per_cycle
         return hw.up(self._memory_free) + hw.latency(slow * base, self._rng)

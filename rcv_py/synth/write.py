@@ -27,15 +27,8 @@ class FileLayout(NamedTuple):
 
 
 NATIVE = FileLayout(version="3.0.0", is_indented=False, empty=None, first_number=0)
-SCRIPTED = FileLayout(
-    version="3.1.0",
-    is_indented=True,
-    empty=[],
-    first_number=1,
-    forces_underscore=True,
-    has_states=False,
-    has_waits=False,
-)
+SCRIPTED = FileLayout("3.1.0", is_indented=True, empty=[], first_number=1)
+SCRIPTED = SCRIPTED._replace(forces_underscore=True, has_states=False, has_waits=False)
 PACKED = FileLayout(version="", is_indented=False, empty=None, first_number=0, is_packed=True)
 
 
@@ -90,9 +83,8 @@ def code_table(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> dict[s
             for hits, reasons in zip(*(column.tolist() for column in capture.pc_samples), strict=True)
         ]
         names = [*written.CODE_HEADER.split(", "), *written.SAMPLE_COLUMNS[:3]]  # stochastic: all are sure
-        header = (
-            f"{written.CODE_HEADER}, ServiceType, Issued, Stalled, NotIssuedReasons" if service else names
-        )
+        with_service = f"{written.CODE_HEADER}, ServiceType, Issued, Stalled, NotIssuedReasons"
+        header = with_service if service else names
     else:
         counts = capture.truth.lines.tolist()
     if capture.has_code:
@@ -151,16 +143,10 @@ def _packed(row: tuple[int, ...]) -> int:
 
 def wave_table(wave: WaveRun, layout: FileLayout = NATIVE) -> dict[str, Any]:
     """One wave file."""
-    shift = np.array([0, 0, 0, 0, layout.first_number])
+    tokens = wave.tokens + np.array([0, 0, 0, 0, layout.first_number])
     waits = (wait_lists(wave, layout.first_number) if layout.has_waits else []) or layout.empty
-    table = written.wave_table(
-        wave.key,
-        (wave.begin, wave.end),
-        cu=wave.cu,
-        tokens=wave.tokens + shift,
-        timeline=wave.timeline,
-        waits=waits,
-    )
+    columns = {"tokens": tokens, "timeline": wave.timeline, "waits": waits}
+    table = written.wave_table(wave.key, (wave.begin, wave.end), cu=wave.cu, **columns)
     if layout.version == "3.1.0":
         table["wave"] |= {"dispatcher": 1 << 4, "workgroup_id": wave.workgroup}
     return table
