@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import Message, elide_right, join_texts, visible
-from rcv_py.model.code import SourceFile
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -33,16 +32,12 @@ class Anchor:
     span: TimeWindow | None = None
 
     @property
-    def is_moment(self) -> bool:
-        """Whether its time is a single cycle."""
-        return self.span is not None and self.span.width == 1
-
-    @property
     def when(self) -> str:
         """Its time as text, "" if it has none."""
         if self.span is None:
             return ""
-        return Message("cycle {0:,}", self.span.begin) if self.is_moment else Message("cycles {0}", self.span)
+        is_moment = self.span.width == 1
+        return Message("cycle {0:,}", self.span.begin) if is_moment else Message("cycles {0}", self.span)
 
     def __str__(self) -> str:
         named: list[str] = [Message("instruction {0}", row) for row in self.instructions[:_NAMED]]
@@ -58,8 +53,14 @@ class Anchor:
         return join_texts(", ", named) or "the capture"
 
     def place_in(self, trace: Trace) -> tuple[int, int] | None:
-        """Return (index of the source file, line) in a trace; None if the trace has no such place."""
-        return None if self.source is None else source_place(trace.sources, self.source)
+        """Return (index of the source file, line) in a trace; None unless one file has this path or end."""
+        if self.source is None:
+            return None
+        path, line = self.source
+        exact = [at for at, file in enumerate(trace.sources) if file.path == path]
+        ending = "/" + path.lstrip("/")
+        found = exact or [at for at, file in enumerate(trace.sources) if file.path.endswith(ending)]
+        return (found[0], line) if len(found) == 1 else None
 
     def known(self, trace: Trace) -> Anchor:
         """Return the parts that exist in a trace."""
@@ -142,12 +143,3 @@ class NoteChanges:
 def one_line(text: str, letters: int = TITLE_LETTERS) -> str:
     """Return a text on one line, with escapes for invisible characters, cut at `letters`."""
     return elide_right(visible(" ".join(text.split())), letters)
-
-
-def source_place(sources: Sequence[SourceFile], place: tuple[str, int]) -> tuple[int, int] | None:
-    """Return (index of the file, line) of a place; None unless exactly one file has the path or its end."""
-    path, line = place
-    exact = [at for at, file in enumerate(sources) if file.path == path]
-    ending = "/" + path.lstrip("/")
-    found = exact or [at for at, file in enumerate(sources) if file.path.endswith(ending)]
-    return (found[0], line) if len(found) == 1 else None

@@ -111,9 +111,16 @@ def code_rows(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> list[li
 
 def occupancy_table(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> dict[str, Any]:
     """The content of `occupancy.json`: six columns, eleven, or one packed number an event."""
-    table: dict[str, Any] = {str(se): rows for se, rows in _occupancy_rows(capture, layout).items()}
+    found: dict[int, list[tuple[int, ...]]] = {}
+    for se, cu, simd, slot, begin, end, kernel, workgroup in capture.truth.residencies.tolist():
+        rows = found.setdefault(se, [])
+        for time, start in ((begin, 1), (end, 0)):
+            rows.append((time, cu, simd, slot, start, kernel + 1, 1, 0, 1, workgroup, 0))
+    shape = _packed if layout.is_packed else list if layout.version == "3.1.0" else itemgetter(slice(6))
+    in_time = {se: sorted(rows, key=lambda row: (row[0], row[4], row[1:4])) for se, rows in found.items()}
+    table: dict[str, Any] = {str(se): [shape(row) for row in rows] for se, rows in in_time.items()}
     names = {"0": "0 / 0x0"}
-    names.update({str(index + 1): kernel.symbol for index, kernel in enumerate(capture.kernels)})
+    names.update({str(number): one.symbol for number, one in enumerate(capture.kernels, 1)})
     table["dispatches"] = names
     if layout.is_packed:
         return table
@@ -122,17 +129,6 @@ def occupancy_table(capture: SyntheticCapture, layout: FileLayout = NATIVE) -> d
         table["occupancy_fields"] = written.OCCUPANCY_FIELDS
         table["events"] = {str(se): records for se, records in capture.events.items()}
     return table
-
-
-def _occupancy_rows(capture: SyntheticCapture, layout: FileLayout) -> dict[int, list[Any]]:
-    found: dict[int, list[tuple[int, ...]]] = {}
-    for se, cu, simd, slot, begin, end, kernel, workgroup in capture.truth.residencies.tolist():
-        rows = found.setdefault(se, [])
-        for time, start in ((begin, 1), (end, 0)):
-            rows.append((time, cu, simd, slot, start, kernel + 1, 1, 0, 1, workgroup, 0))
-    shape = _packed if layout.is_packed else list if layout.version == "3.1.0" else itemgetter(slice(6))
-    in_time = {se: sorted(rows, key=lambda row: (row[0], row[4], row[1:4])) for se, rows in found.items()}
-    return {se: [shape(row) for row in rows] for se, rows in in_time.items()}
 
 
 def _packed(row: tuple[int, ...]) -> int:

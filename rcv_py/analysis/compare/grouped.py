@@ -7,7 +7,7 @@ import numpy as np
 
 from rcv_py.analysis.compare.align import Alignment
 from rcv_py.analysis.compare.costs import CaptureCosts
-from rcv_py.analysis.program.blocks import Blocks, blocks
+from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, InstructionClass, instruction_classes
 
 NO_SOURCE = "no source line"
@@ -41,7 +41,12 @@ def by_block(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> Groups:
     """Group by the basic block of B; removed rows by the block that most of their block became."""
     row_a, row_b = alignment.listing
     table_a, table_b = blocks(a.code), blocks(b.code)
-    went = _majority(table_a, table_b, alignment.to_b)
+    went = np.full(len(table_a) + 1, -1, dtype=np.int64)  # the block of B with most paired rows
+    rows = np.flatnonzero(alignment.to_b >= 0)
+    pair = table_a.of_row[rows].astype(np.int64) << 32 | table_b.of_row[alignment.to_b[rows]]
+    pairs, size = np.unique(pair, return_counts=True)
+    order = np.argsort(size, kind="stable")
+    went[(pairs >> 32)[order]] = (pairs & 0xFFFFFFFF)[order]
     at_a = np.append(table_a.of_row, 0)[row_a]
     mapped = np.where(went[at_a] >= 0, went[at_a], len(table_b) + at_a)
     of = np.where(row_b >= 0, np.append(table_b.of_row, 0)[row_b], mapped).astype(np.int64)
@@ -99,14 +104,3 @@ def _lines(side: CaptureCosts) -> tuple[np.ndarray, list[_Line]]:
         key = source.path.rsplit("/", 1)[-1], text or str(line)
         lines.append(_Line(f"{source.path}:{line}", text, key))
     return of, lines
-
-
-def _majority(table_a: Blocks, table_b: Blocks, to_b: np.ndarray) -> np.ndarray:
-    """Return the block of B with most paired rows of each block of A, -1 for none; int64."""
-    went = np.full(len(table_a) + 1, -1, dtype=np.int64)
-    rows = np.flatnonzero(to_b >= 0)
-    pair = table_a.of_row[rows].astype(np.int64) << 32 | table_b.of_row[to_b[rows]]
-    pairs, size = np.unique(pair, return_counts=True)
-    order = np.argsort(size, kind="stable")
-    went[(pairs >> 32)[order]] = (pairs & 0xFFFFFFFF)[order]
-    return went

@@ -88,11 +88,6 @@ class LaunchDelta(NamedTuple):
     wave_work: tuple[WorkPerWave, WorkPerWave] | None  # None if both have no unit of work in common
 
     @property
-    def has_like_waves(self) -> bool:
-        """Whether both launched the same number of waves a shader engine."""
-        return abs(self.b.waves_per_engine / self.a.waves_per_engine - 1) <= WAVES_ALIKE
-
-    @property
     def work(self) -> tuple[WorkPerWave, WorkPerWave] | None:
         """The work of both launches per shader engine."""
         if self.wave_work is None:
@@ -151,7 +146,7 @@ def judge(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
 
 def why_not_per_wave(launch: LaunchDelta) -> str:
     """Return why cycles of a wave of A and of B cannot be compared, "" if they can."""
-    if not launch.has_like_waves:
+    if abs(launch.b.waves_per_engine / launch.a.waves_per_engine - 1) > WAVES_ALIKE:
         text = "the launch of A has {0}, the launch of B {1:,}"
         return Message(text, plural(launch.a.waves, "wave"), launch.b.waves)
     if launch.wave_work is not None and not launch.wave_work[0].is_like(launch.wave_work[1]):

@@ -10,18 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.compare.costs import CaptureCosts
-from rcv_py.analysis.latency.access_widths import access_width
-from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
+from rcv_py.analysis.latency.access_widths import VECTOR_MEMORY, access_width
+from rcv_py.analysis.program.instruction_classes import instruction_classes
 from rcv_py.analysis.program.matrix_forms import flops_of
 from rcv_py.analysis.program.registers import wave_lanes
 
-_MEMORY = (
-    InstructionClass.VMEM_LOAD,
-    InstructionClass.VMEM_STORE,
-    InstructionClass.LDS_DMA,
-    InstructionClass.ATOMIC,
-    InstructionClass.SCRATCH,
-)
 _KILO, _MEGA = 1e3, 1e6
 NAN = float("nan")
 
@@ -69,7 +62,7 @@ def work_costs(costs: CaptureCosts, duration_ns: float = NAN) -> WorkCosts:
     waves, launch = max(1, costs.wave_count), costs.launch
     hits = costs.hits.sum(axis=0)
     flop = float(hits @ flops_of(costs.code)) / waves
-    is_memory = np.isin(instruction_classes(costs.code), _MEMORY)
+    is_memory = np.isin(instruction_classes(costs.code), VECTOR_MEMORY)
     texts = zip(costs.code.text, is_memory.tolist(), strict=True)
     width = np.array([access_width(text) if meant else 0 for text, meant in texts], dtype=np.int64)
     return WorkCosts(

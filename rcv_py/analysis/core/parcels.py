@@ -64,9 +64,19 @@ def slabs(lives: WaveLifetimes, enough: int = ENOUGH) -> tuple[Slab, ...]:
 
     A wave that lasts as long as the trace is part of every slab; its weight is not divided.
     """
-    lives = lives._replace(end=np.maximum(lives.begin, lives.end))
-    engines = [np.flatnonzero(lives.se == se) for se in ascending(lives.se)]
-    return tuple(slab for rows in engines for slab in _of_engine(of_rows(lives, rows), rows, enough))
+    found = []
+    for se in ascending(lives.se).tolist():
+        rows = np.flatnonzero(lives.se == se)
+        _, begin, end, weight = of_rows(lives, rows)
+        end = np.maximum(begin, end)
+        cuts, until = _cuts(begin, end, weight, enough), end + MARGIN
+        for low, high in pairwise([-FOREVER, *cuts, FOREVER]):
+            is_own = (begin >= low) & (begin < high)
+            alive = (begin < high) & (until >= low)
+            first, last = begin[alive].min(initial=FOREVER), until[alive].max(initial=-FOREVER)
+            near = (begin <= last) & (until >= first)
+            found.append(Slab(se=se, begin=low, end=high, own=rows[is_own], rows=rows[near]))
+    return tuple(found)
 
 
 def stretches(lives: WaveLifetimes, enough: int, count: int) -> np.ndarray:
@@ -79,16 +89,6 @@ def stretches(lives: WaveLifetimes, enough: int, count: int) -> np.ndarray:
     cut = slabs(lives, max(1, enough // count))
     middles = (2 * np.arange(count) + 1) * len(cut) // (2 * count)
     return np.sort(np.concatenate([cut[at].own for at in ascending(middles).tolist()]))
-
-
-def _of_engine(lives: WaveLifetimes, rows: np.ndarray, enough: int) -> Iterator[Slab]:
-    begin, end = lives.begin, lives.end + MARGIN
-    for low, high in pairwise([-FOREVER, *_cuts(begin, lives.end, lives.weight, enough), FOREVER]):
-        is_own = (begin >= low) & (begin < high)
-        alive = (begin < high) & (end >= low)
-        first, last = begin[alive].min(initial=FOREVER), end[alive].max(initial=-FOREVER)
-        near = (begin <= last) & (end >= first)
-        yield Slab(se=int(lives.se[0]), begin=low, end=high, own=rows[is_own], rows=rows[near])
 
 
 def _cuts(begin: np.ndarray, end: np.ndarray, weight: np.ndarray, enough: int) -> list[int]:

@@ -63,9 +63,12 @@ class StepCurve:
         before = self.time.searchsorted(edges, "left")
         first = self._values(self.time.searchsorted(edges[:-1], "right") - 1)
         last = self._values(before[1:] - 1)
-        low, high = self._extremes(before)
-        # fmin ignores the NaN of a pixel in which no row begins.
-        low, high = np.fmin(first, low), np.fmax(first, high)
+        low, high = first.copy(), first.copy()
+        chosen = np.flatnonzero(before[1:] > before[:-1])  # pixels in which a row begins
+        if len(chosen):
+            part, begin = self.value[before[0] : before[-1]], before[:-1][chosen] - before[0]
+            low[chosen] = np.fmin(low[chosen], np.minimum.reduceat(part, begin))  # the first may be NaN
+            high[chosen] = np.fmax(high[chosen], np.maximum.reduceat(part, begin))
         return PixelCurve(first, low, high, np.where(edges[1:] > edges[:-1], last, first))
 
     def extent(self, window: TimeWindow) -> tuple[float, float] | None:
@@ -104,18 +107,6 @@ class StepCurve:
     def _area(self) -> np.ndarray:
         """Value times cycles before each row."""
         return np.concatenate([[0], np.cumsum(self._wide[:-1] * np.diff(self.time))])
-
-    def _extremes(self, before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest value of the rows before[k] up to before[k + 1], NaN where there are none."""
-        width = len(before) - 1
-        low, high = np.full(width, np.nan), np.full(width, np.nan)
-        chosen = np.flatnonzero(before[1:] > before[:-1])
-        if not len(chosen):
-            return low, high
-        part = self.value[before[0] : before[-1]]
-        first = before[:-1][chosen] - before[0]
-        low[chosen], high[chosen] = np.minimum.reduceat(part, first), np.maximum.reduceat(part, first)
-        return low, high
 
 
 def total(curves: Sequence[StepCurve]) -> StepCurve:

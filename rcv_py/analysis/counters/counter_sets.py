@@ -114,22 +114,16 @@ def built_in_text(architecture: Architecture, recorded: Container[str] | None = 
 
     GPUutil is the largest utilisation; with `recorded`, the largest whose counters were recorded.
     """
-    lines: list[str] = [
-        Message("# What comes with rcv for gfx{0}. Your own files are added to it.", architecture.gfxip)
-    ]
-    lines += _SETS[architecture.counter_set]
-    return "\n".join([*lines, *([_gpu(recorded)] if architecture.has_trace_counters else []), ""])
-
-
-def _gpu(recorded: Container[str] | None) -> str:
-    def is_there(name: str) -> bool:
-        return recorded is None or _NEEDS[name] in recorded
-
-    parts = [name for name in _GPU if is_there(name)]
-    parts += [text for needs, text in _ALU if all(map(is_there, needs))][:1]
-    formula = f"max({', '.join(parts)})" if len(parts) > 1 else (*parts, "LDS_util")[0]
-    template = "GPUutil := {0}  # [%] The busiest unit: the largest of the utilisations that were recorded."
-    return Message(template, formula)
+    text = "# What comes with rcv for gfx{0}. Your own files are added to it."
+    lines: list[str] = [Message(text, architecture.gfxip), *_SETS[architecture.counter_set]]
+    if architecture.has_trace_counters:
+        known = [name for name, counter in _NEEDS.items() if recorded is None or counter in recorded]
+        parts = [name for name in _GPU if name in known]
+        parts += [formula for needs, formula in _ALU if set(needs) <= set(known)][:1]
+        busiest = f"max({', '.join(parts)})" if len(parts) > 1 else (*parts, "LDS_util")[0]
+        text = "GPUutil := {0}  # [%] The busiest unit: the largest of the utilisations that were recorded."
+        lines.append(Message(text, busiest))
+    return "\n".join([*lines, ""])
 
 
 def built_in(architecture: Architecture, recorded: Container[str] | None = None) -> Definitions:

@@ -35,11 +35,6 @@ class Derived(NamedTuple):
     unit: str = ""
     tip: str = ""
 
-    @property
-    def is_built_in(self) -> bool:
-        """Whether it is a built-in definition."""
-        return self.file == BUILT_IN
-
 
 class DerivedSet(NamedTuple):
     """All definitions that are shown, in the order of their files, built-in definitions first."""
@@ -62,11 +57,6 @@ class DerivedSet(NamedTuple):
         raw = [name for tensors in self.tensors.values() for name in tensors.names]
         formulas = self.evaluators[CounterFamily.SQ].definitions.by_name
         return tuple(dict.fromkeys((*raw, *formulas, *constants, *sizes)))
-
-    def value_of(self, name: str) -> np.ndarray | FormulaError:
-        """Return the tensor of any name, including hidden names and raw counters, or why it has none."""
-        results = [self.evaluators[family].result(name) for family in CounterFamily]
-        return next((found for found in results if not isinstance(found, FormulaError)), results[0])
 
 
 def derived_counters(
@@ -102,11 +92,12 @@ def derived_counters(
                 mistakes[id(error)] = (row.file, error)
             continue
         derived = _derived(row, evaluators)
-        if derived.is_built_in and derived.error is not None and derived.error.kind is FormulaKind.UNKNOWN:
+        why = derived.error
+        if row.file == BUILT_IN and why is not None and why.kind is FormulaKind.UNKNOWN:
             left_out += not row.is_hidden
             continue
-        if derived.error is not None:
-            mistakes.setdefault(id(derived.error), (row.file, derived.error))
+        if why is not None:
+            mistakes.setdefault(id(why), (row.file, why))
         if not row.is_hidden:
             rows.append(derived)
     for error in definitions.errors:

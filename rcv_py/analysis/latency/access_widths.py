@@ -84,7 +84,7 @@ def access_width(text: str) -> int:
     return UNKNOWN
 
 
-_VECTOR_MEMORY = (
+VECTOR_MEMORY = (
     InstructionClass.VMEM_LOAD,
     InstructionClass.VMEM_STORE,
     InstructionClass.LDS_DMA,
@@ -174,10 +174,10 @@ def _finish(trace: Trace, part: _Accesses) -> AccessWidths:
     classes = instruction_classes(code)
     others = (InstructionClass.LDS, InstructionClass.SMEM, InstructionClass.CROSS_LANE)
     width = np.zeros(len(code), dtype=np.int64)
-    for row in np.flatnonzero(np.isin(classes, (*_VECTOR_MEMORY, *others))).tolist():
+    for row in np.flatnonzero(np.isin(classes, (*VECTOR_MEMORY, *others))).tolist():
         width[row] = 0 if code.text[row].startswith("v_") else access_width(code.text[row])
     is_ds = np.array([text.lstrip().startswith("ds_") for text in code.text], dtype=bool)
-    is_vector = np.isin(classes, _VECTOR_MEMORY) & ~is_ds
+    is_vector = np.isin(classes, VECTOR_MEMORY) & ~is_ds
     is_local = (classes == InstructionClass.LDS) | (is_ds & (classes == InstructionClass.ATOMIC))
 
     def begins(names: str | tuple[str, ...]) -> np.ndarray:

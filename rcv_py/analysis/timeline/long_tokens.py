@@ -35,12 +35,6 @@ class Chosen:
         """Number of tokens."""
         return len(self.tokens)
 
-    def of_length(self, least: int) -> Chosen:
-        """The tokens whose stall or execution has at least `least` cycles; none if tokens overlap."""
-        tokens, rows = self.segment.tokens, self.tokens
-        is_long = np.maximum(tokens.stall[rows], tokens.busy[rows]) >= least
-        return Chosen(self.row, self.segment, rows[is_long] if tokens.lane is None else rows[:0])
-
 
 def long_tokens(rows: Sequence[TokenRow], view: View, lines: np.ndarray, least_px: float) -> list[Chosen]:
     """Return the tokens in view whose stall or execution is `least_px` wide, by segment.
@@ -55,9 +49,14 @@ def long_tokens(rows: Sequence[TokenRow], view: View, lines: np.ndarray, least_p
     least = ceil(least_px * view.pixels.cycles_per_px)
     flat = [piece for piece in sparse if piece.segment.tokens.lane is None]
     found = [one for at in range(0, len(flat), AT_ONCE) for one in _of_pieces(flat[at : at + AT_ONCE], least)]
-    in_runs = _runs(rows, sorted(others), view, lines, least_px - 2)  # the outermost pixels may not be full
-    others_found = (some.of_length(least) for some in in_runs if id(some.segment) not in done)
-    return [*found, *(some for some in others_found if some.count)]
+    for some in _runs(
+        rows, sorted(others), view, lines, least_px - 2
+    ):  # the outermost pixels may not be full
+        tokens, at = some.segment.tokens, some.tokens
+        if id(some.segment) not in done and tokens.lane is None:
+            long = at[np.maximum(tokens.stall[at], tokens.busy[at]) >= least]
+            found += [Chosen(some.row, some.segment, long)] if len(long) else []
+    return found
 
 
 def _of_pieces(pieces: Sequence[DetailedSegment], least: int) -> Iterator[Chosen]:

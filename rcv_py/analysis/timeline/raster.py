@@ -205,7 +205,16 @@ def raster(view: View, with_states: bool = True, without: Sequence[DetailedSegme
     for row, lod in view.tables:
         _look_up(lod, pixels, both, row, work)
     left_out = {id(piece) for piece in without}
-    _detailed_rows(work, [piece for piece in view.pieces if id(piece) not in left_out], pixels)
+    pieces = [piece for piece in view.pieces if id(piece) not in left_out]
+    most = _most([piece.count for piece in pieces])
+    for piece in pieces:  # tokens, or the finest buckets if there are too many tokens
+        if piece.count > most:
+            _look_up(piece.segment.lod, pixels, (kind,), piece.row, work)
+        elif piece.segment.tokens.lane is None:
+            place = piece.row, piece.first, piece.stop
+            work.kinds.append(SpanPart(piece.segment.tokens, piece.tokens, *place))
+        else:
+            _put_lanes(piece, kind, pixels)
     if with_states:
         _state_rows(work, view.pieces, pixels)
     for (bits, size), tables in work.tables.items():
@@ -243,19 +252,6 @@ def shares_in(segment: RowSegment, window: TimeWindow) -> np.ndarray:
 
 
 # -- one row --------------------------------------------------------------------------------------------
-
-
-def _detailed_rows(work: _Work, pieces: Sequence[DetailedSegment], pixels: Pixels) -> None:
-    """Choose tokens, or the finest buckets if there are too many tokens."""
-    most = _most([piece.count for piece in pieces])
-    for piece in pieces:
-        if piece.count > most:
-            _look_up(piece.segment.lod, pixels, (work.picture.kind,), piece.row, work)
-        elif piece.segment.tokens.lane is None:
-            place = piece.row, piece.first, piece.stop
-            work.kinds.append(SpanPart(piece.segment.tokens, piece.tokens, *place))
-        else:
-            _put_lanes(piece, work.picture.kind, pixels)
 
 
 def _state_rows(work: _Work, pieces: Sequence[DetailedSegment], pixels: Pixels) -> None:
