@@ -127,17 +127,13 @@ class NoteChanges:
 
     def without(self, saved: NoteChanges) -> NoteChanges:
         """Return the changes still to save after `saved`: later changes of the same notes stay."""
-        return NoteChanges(
-            put=tuple(note for note in self.put if note not in saved.put),
-            removed=self.removed - saved.removed,
-        )
+        put = tuple(note for note in self.put if note not in saved.put)
+        return NoteChanges(put, self.removed - saved.removed)
 
     def on(self, notes: Iterable[Note]) -> tuple[Note, ...]:
         """Return notes with these changes: a changed note replaces the old, new notes come last."""
         by_id = {note.id: note for note in notes if note.id not in self.removed}
-        for note in self.put:
-            by_id[note.id] = note
-        return tuple(by_id.values())
+        return tuple((by_id | {note.id: note for note in self.put}).values())
 
 
 def one_line(text: str, letters: int = TITLE_LETTERS) -> str:

@@ -12,21 +12,10 @@ import numpy as np
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import Message, elide_right, plural, short_kernel
+from rcv_py.model import device
 from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.columns import PickledByCopy
-from rcv_py.model.device import (
-    Clock,
-    CounterSamples,
-    Dispatch,
-    HardwareEvents,
-    MarkerName,
-    OtherSimd,
-    ShaderData,
-    SpmSeries,
-    StateCurve,
-    WaveEvents,
-)
 from rcv_py.model.ids import WaveId
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
@@ -80,22 +69,22 @@ class Trace(PickledByCopy):
     waves: WaveIndex
     code: CodeTable
     sources: tuple[SourceFile, ...]
-    occupancy: WaveEvents
-    clock: Clock
+    occupancy: device.WaveEvents
+    clock: device.Clock
     reader: WaveReader
     problems: tuple[Problem, ...] = ()
-    events: HardwareEvents | None = None
-    dispatches: tuple[Dispatch, ...] = ()
+    events: device.HardwareEvents | None = None
+    dispatches: tuple[device.Dispatch, ...] = ()
     counter_names: tuple[str, ...] = ()
-    counters: tuple[CounterSamples, ...] = ()
-    spm: tuple[SpmSeries, ...] = ()
+    counters: tuple[device.CounterSamples, ...] = ()
+    spm: tuple[device.SpmSeries, ...] = ()
     spm_note: str = ""  # how its times were related to the trace, a sentence
-    other_simd: tuple[OtherSimd, ...] = ()
-    shader_data: tuple[ShaderData, ...] = ()
-    markers: tuple[MarkerName, ...] = ()
+    other_simd: tuple[device.OtherSimd, ...] = ()
+    shader_data: tuple[device.ShaderData, ...] = ()
+    markers: tuple[device.MarkerName, ...] = ()
     marker_layout: tuple[tuple[int, int, int], ...] = ()  # code object, clock bits, clock shift
     marker_payloads: tuple[tuple[int, int, int], ...] = ()  # code object, marker, words
-    state_curves: tuple[StateCurve, ...] = ()
+    state_curves: tuple[device.StateCurve, ...] = ()
     target_from: str = ""  # source of the target, as text; "" if only the generation is known
     disassembler: str = ""  # with its version, of the texts of a raw capture that no file gives
     facts: RunFacts | None = None  # from tables of the run, for a capture that includes them
@@ -112,10 +101,8 @@ class Trace(PickledByCopy):
         """Raise UsageError unless the program has all of these rows."""
         for line in lines:
             if not 0 <= line < len(self.code):
-                raise UsageError(
-                    Message("The capture has no instruction {0}.", line),
-                    hint=Message("It has {0:,}, counted from 0.", len(self.code)),
-                )
+                hint = Message("It has {0:,}, counted from 0.", len(self.code))
+                raise UsageError(Message("The capture has no instruction {0}.", line), hint=hint)
 
     def wave_row(self, name: str) -> int:
         """Return the index row of a wave by its name, such as se0/simd2/slot5/wv3.
@@ -125,14 +112,11 @@ class Trace(PickledByCopy):
         try:
             row = self.waves.row(WaveId.parse(name))
         except ValueError as error:
-            raise UsageError(
-                Message("{0}.", error), hint="Waves are written like se0/simd2/slot5/wv3."
-            ) from error
+            hint = "Waves are written like se0/simd2/slot5/wv3."
+            raise UsageError(Message("{0}.", error), hint=hint) from error
         if row is None:
-            raise UsageError(
-                Message("The capture has no wave {0}.", name.strip()),
-                hint="`rcv waves` lists the traced waves.",
-            )
+            text = Message("The capture has no wave {0}.", name.strip())
+            raise UsageError(text, hint="`rcv waves` lists the traced waves.")
         return row
 
     def wave_problems(self, missing: Mapping[int, str], notes: Mapping[int, str]) -> tuple[Problem, ...]:
@@ -141,21 +125,15 @@ class Trace(PickledByCopy):
         Both are sentences by row of the wave index.
         """
         found = [*missing.items(), *notes.items()]
+        copy = ("Copy the capture again if it was moved.", (Affects.WAVES,))
         named = [
-            Problem(
-                Severity.WARNING,
-                self.waves.file[row],
-                text,
-                "Copy the capture again if it was moved." if row in missing else "",
-                (Affects.WAVES,) if row in missing else (),
-            )
+            Problem(Severity.WARNING, self.waves.file[row], text, *(copy if row in missing else ()))
             for row, text in found[:NAMED]
         ]
         if len(found) > NAMED:
             more = plural(len(found) - NAMED, "other wave is", "other waves are")
-            named.append(
-                Problem(Severity.WARNING, "", Message("{0} unreadable or doubtful for such reasons.", more))
-            )
+            text = Message("{0} unreadable or doubtful for such reasons.", more)
+            named.append(Problem(Severity.WARNING, "", text))
         return tuple(named)
 
     @property
@@ -179,9 +157,8 @@ class Trace(PickledByCopy):
         times = [column for column in (self.waves.begin, self.waves.end, self.occupancy.time) if len(column)]
         if not times:
             return TimeWindow(0, 1)
-        return TimeWindow(
-            min(int(np.min(column)) for column in times), max(int(np.max(column)) for column in times)
-        )
+        every = np.concatenate([[column.min(), column.max()] for column in times])
+        return TimeWindow(int(every.min()), int(every.max()))
 
     @cached_property
     def kernel_name(self) -> str:

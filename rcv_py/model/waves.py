@@ -104,16 +104,8 @@ class WaveBatch:
     @classmethod
     def empty(cls, missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
         """A batch without waves; `missing` lists waves that could not be read."""
-        column = np.zeros(0, dtype=np.int32)
-        return cls(
-            waves=(),
-            first=np.zeros(1, dtype=np.int64),
-            stall=column,
-            busy=column,
-            kind=np.zeros(0, dtype=np.uint8),
-            line=column,
-            missing=missing,
-        )
+        first, column, kind = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
+        return cls((), first, stall=column, busy=column, kind=kind, line=column, missing=missing)
 
     @property
     def rows(self) -> np.ndarray:
@@ -218,14 +210,9 @@ class WaveColumns(NamedTuple):
         batch = WaveBatch(
             waves=tuple(self.waves(range(len(self.facts)))),
             first=self.token_first,
-            stall=self.stall,
-            busy=self.busy,
-            kind=self.kind,
-            line=self.line,
-            missing=self.missing,
+            **{name: getattr(self, name) for name in ("stall", "busy", "kind", "line", "missing", "notes")},
             nbytes=sum(array.nbytes for array in arrays),
             lod=() if self.lod is None else self.lod.tables(),
-            notes=self.notes,
         )
         object.__setattr__(batch, "_source", self)
         return batch

@@ -69,7 +69,8 @@ def _alone(
     """Return a function that makes the plan of a single kernel."""
 
     def plan() -> Plan:
-        launch = SyntheticLaunch(kernel(name), groups, iterations, waves_per_group, resident=resident)
+        launch = SyntheticLaunch(kernel(name), groups, iterations, resident=resident)
+        launch = replace(launch, waves_per_group=waves_per_group)
         return Plan(hardware, (launch,), offsets, cus=cus, traced_simds=traced_simds)
 
     return plan
