@@ -1,6 +1,6 @@
 """The replay against the slow one, which takes every event of a compute unit strictly in order of time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 
 import numpy as np
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rcv_py.analysis.whatif import event_loop
 from rcv_py.analysis.whatif.changes import (
     Change,
     Dpp,
@@ -36,6 +37,7 @@ from rcv_py.analysis.whatif.recording import (
     reordered,
     streams,
 )
+from rcv_py.base.machine import compiled
 from rcv_py.model.trace import Trace
 from rcv_py.work.whatif import quick_player
 from tests.support.fixtures import fixture_of_each
@@ -60,6 +62,14 @@ LINE: list[Callable[[int, int], Change]] = [
 
 
 trace = fixture_of_each(sample_trace, [*VARIED, "other_simd", "split_barriers_gfx12", "crowded", "straggler"])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> Iterator[None]:
+    """Play in machine code, however few tokens there are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "FEW", 0)
+        yield
 
 
 def assert_same(played: Played, recording: Recording) -> None:
@@ -88,6 +98,18 @@ def test_experiments_play_as_in_the_slow_replay(trace: Trace) -> None:
         twice = repeated(base, 2)
         for made in (applied(twice, [MoreWaves(2)]), twice, base):
             assert_same(board.play(made), made)
+
+
+@pytest.mark.parametrize("name", ["vector_add", "split_barriers_gfx12"])
+def test_few_tokens_play_in_plain_python_as_in_the_slow_replay(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_loop, "loop", compiled._plain(event_loop.loop.__wrapped__))
+    player = quick_player(sample_trace(name))
+    for base in bases(player)[::UNITS]:
+        for changes in ((), (NoBarrier(),), (Latency(factor=0.5),)):
+            made = applied(base, changes)
+            assert_same(play(made), made)
 
 
 def test_a_player_has_a_recording_for_each_guess() -> None:

@@ -34,9 +34,9 @@ def doubled(column):
 @pytest.fixture
 def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a kernel; the user's cache folder lies beside it."""
-    if compiled.NUMBA is None:
+    if not compiled.IS_COMPILED:
         pytest.skip("numba is not installed")
-    monkeypatch.setattr(compiled.NUMBA.config, "CACHE_DIR", "")
+    monkeypatch.setattr(compiled._numba().config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "platform", "linux")
     (tmp_path / "room").mkdir()
@@ -67,13 +67,12 @@ def test_machine_code_is_kept_in_the_users_folder_and_nowhere_else(room: Path) -
     kept = [path.name for path in compiled.cache_folder(room).rglob("*") if path.is_file()]
     assert len([name for name in kept if not name.endswith(".lock")]) == 2, kept
     assert list(room.rglob("*.nb?")) == []
-    assert compiled.NUMBA is not None
-    assert compiled.NUMBA.config.CACHE_DIR == "", "others keep theirs where they did"
+    assert compiled._numba().config.CACHE_DIR == "", "others keep theirs where they did"
 
 
 def test_kernels_that_threads_begin_together_keep_their_own_folders(room: Path, tmp_path: Path) -> None:
     """Numba reads its folder twice: between, another thread must not change it."""
-    config = compiled.NUMBA.config
+    config = compiled._numba().config
     read: list[tuple[str, str, str]] = []
 
     class Code:
@@ -128,10 +127,37 @@ def test_a_kernel_takes_columns_of_other_types_later(room: Path) -> None:
 
 
 def test_numba_is_left_as_it_was(room: Path) -> None:
-    assert compiled.NUMBA is not None
-    rule = compiled.NUMBA.types.Function.get_call_type
+    rule = compiled._numba().types.Function.get_call_type
     assert doubles(room)
-    assert compiled.NUMBA.types.Function.get_call_type is rule
+    assert compiled._numba().types.Function.get_call_type is rule
+
+
+def test_a_numba_that_cannot_be_imported_is_none(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "_numba", lambda: None)
+    assert doubles(room)
+    assert not compiled.cache_folder(room).exists()
+
+
+def test_few_numbers_need_no_compiler() -> None:
+    program = """
+import sys
+import numpy as np
+from functools import partial
+from rcv_py.base.machine import compiled
+def double(column):
+    for row in range(len(column)):
+        column[row] = 2 * column[row]
+doubled = partial(compiled.kernel, begins_plain=True)(double)
+column = np.array([1, 2])
+doubled(column)
+print(column.tolist(), "numba" in sys.modules)
+compiled.FEW = 1
+doubled(column)
+print(column.tolist(), "numba" in sys.modules)
+"""
+    known = {**os.environ, "PYTHONPATH": str(ROOT)}
+    said = subprocess.check_output([sys.executable, "-c", program], env=known, text=True, timeout=HANG_S)
+    assert said.splitlines() == ["[2, 4] False", f"[4, 8] {compiled.IS_COMPILED}"]
 
 
 def test_other_sources_have_another_folder(room: Path) -> None:

@@ -1,7 +1,5 @@
 """Kernels as plain Python over arrays that refuse every place that is not theirs: compiled, they do not."""
 
-import importlib.util
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -9,8 +7,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-
-from rcv_py.base.machine import compiled
 
 
 class Checked:
@@ -41,17 +37,8 @@ class Checked:
 
 
 def plain(module: ModuleType, name: str) -> Callable[..., Any]:
-    """Return the kernel of a module as Python, with arrays that check; its parts are Python, too."""
-    assert module.__file__ is not None
-    spec = importlib.util.spec_from_file_location(f"plain_{module.__name__}", module.__file__)
-    assert spec is not None
-    assert spec.loader is not None
-    copy = importlib.util.module_from_spec(spec)
-    room = f"{module.__package__}."  # whose parts are part of the kernel
-    others = {name: one for name, one in sys.modules.items() if not name.startswith(room)}
-    with patch.object(compiled, "NUMBA", None), patch.dict(sys.modules, others, clear=True):
-        spec.loader.exec_module(copy)
-    function = getattr(copy, name).__wrapped__
+    """Return the kernel of a module as Python, with arrays that check."""
+    function = getattr(module, name).__wrapped__
 
     def call(*values: Any) -> Any:
         return function(*map(guarded, values))

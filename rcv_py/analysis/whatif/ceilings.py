@@ -11,7 +11,7 @@ from rcv_py.analysis.whatif.changes import Change, Free, MoreWaves, chosen
 from rcv_py.analysis.whatif.wave_slots import residents
 from rcv_py.base.text import Message, plural
 
-if TYPE_CHECKING:  # their imports load a compiler
+if TYPE_CHECKING:  # their imports take a while
     from rcv_py.analysis.attribution.stream import TokenStream
     from rcv_py.analysis.whatif.recording import Recording
 

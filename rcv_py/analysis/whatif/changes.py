@@ -17,7 +17,7 @@ from rcv_py.analysis.whatif.wave_slots import LAUNCH, pooled, residents
 from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.base.text import Message, some
 
-if TYPE_CHECKING:  # its import loads a compiler, which naming a change must not do
+if TYPE_CHECKING:  # its import takes longer than to name a change
     from rcv_py.analysis.whatif.recording import Recording
 
 NO_INDEX = -1  # no token, wave or meeting, as in a recording

@@ -15,7 +15,7 @@ from rcv_py.analysis.whatif.changes import NAMED, chosen, moved
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.base.text import Message, plural, some
 
-if TYPE_CHECKING:  # their import loads a compiler, which naming a change must not do
+if TYPE_CHECKING:  # their import takes longer than to name a change
     from rcv_py.analysis.whatif.predict import Player, Prediction
     from rcv_py.analysis.whatif.recording import Recording
 

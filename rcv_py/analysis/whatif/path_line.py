@@ -1,6 +1,6 @@
 """The critical path as a timeline draws it: which wave it passes through when, and why.
 
-This module imports nothing that compiles, so drawing does not wait for the compiler.
+This module does not import the replay, for which drawing would wait.
 """
 
 from dataclasses import dataclass

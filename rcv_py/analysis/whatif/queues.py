@@ -16,6 +16,7 @@ no rate reduces the variation clearly, there was no queue.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -83,7 +84,7 @@ class Taken(NamedTuple):
     since: ndarray  # since when the unit refused until it took this one
 
 
-@kernel
+@partial(kernel, begins_plain=True)
 def take(rows: QueueRows, units: UnitState, taken: Taken) -> None:
     """Go through what units took, and correct how long each held its unit by the next issue.
 
@@ -118,7 +119,7 @@ def left(sent: np.ndarray, service: np.ndarray) -> np.ndarray:
     return done + np.maximum.accumulate(sent * FINE - (done - service))
 
 
-@kernel
+@partial(kernel, begins_plain=True)
 def serve_all(sent: ndarray, service: ndarray, latest: ndarray, gone: ndarray) -> None:
     """Like `left`, but no operation leaves later than it returns: then its service was shorter.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:  # its import loads a compiler, which naming a change must not do
+if TYPE_CHECKING:  # its import takes longer than to name a change
     from rcv_py.analysis.whatif.recording import Recording
 
 NO_INDEX = -1

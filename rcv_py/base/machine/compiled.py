@@ -1,7 +1,7 @@
 """Functions that walk over millions of tokens: compiled if numba is installed, else plain Python.
 
-Import this only when a walk starts: importing numba takes a third of a second.  Machine code is kept in the
-user's cache folder; if that cannot be written, every process compiles again.
+Numba is imported with the first walk that is compiled, which takes a third of a second.  Machine code is kept
+in the user's cache folder; if that cannot be written, every process compiles again.
 
 The same text runs in three ways: compiled, as plain Python, and, in tests, compiled with indexes checked.  So
 
@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, wraps
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
-from types import ModuleType
+from types import FunctionType
 from typing import IO, Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -34,19 +35,17 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-try:
-    import numba
-
-    NUMBA: ModuleType | None = numba
-except ImportError:  # it is optional
-    NUMBA = None
-IS_COMPILED = NUMBA is not None
+IS_COMPILED = find_spec("numba") is not None  # unless it cannot be imported
 PLAIN = {  # nothing that kernels do not need, because compiling is slow
     "no_cfunc_wrapper": True,
     "error_model": "numpy",
     "no_rewrites": True,
     "_nrt": False,
 }
+
+# Plain Python walks over so many numbers of a call in 10 ms, and of all calls in a second.  A compiler is
+# loaded in a third of a second, and compiles for three if no machine code is kept.
+FEW, FEW_IN_ALL = 30_000, 3_000_000
 
 WAITS_S = 30.0  # for another process that compiles, at most
 BEAT_S = 0.02
@@ -55,20 +54,42 @@ _FOLDER_LOCK = Lock()  # of the threads that set or read numba's folder, which i
 
 def part(function: Callable[P, R]) -> Callable[P, R]:
     """Function decorator: a function that becomes part of every kernel that calls it."""
-    if NUMBA is None:
-        return function
-    made: Any = NUMBA.njit(function, forceinline=True, no_cpython_wrapper=True, **PLAIN)
+    _PARTS[function] = _compiled_part
+    return function
+
+
+def prefetch(array: Any, at: int) -> None:
+    """In a kernel, load an element into the cache that is needed soon; it may lie beyond the array."""
+
+
+def kernel(function: Callable[P, R], *, begins_plain: bool = False) -> Callable[P, R]:
+    """Function decorator: compiled on first call, runs without the GIL.
+
+    `begins_plain`: plain Python takes calls with FEW numbers, until they had FEW_IN_ALL in this process.
+    """
+    return _Compiled(function, begins_plain).called() if IS_COMPILED else _plain(function)
+
+
+@cache
+def _numba() -> Any:
+    """Return numba; None if this Python or this numpy is too new for it."""
+    with suppress(ImportError):
+        import numba  # noqa: PLC0415 - a third of a second
+
+        return numba
+    return None
+
+
+def _compiled_part(function: Callable[..., Any]) -> Any:
+    made: Any = _numba().njit(_with_parts(function), forceinline=True, no_cpython_wrapper=True, **PLAIN)
     # It is compiled once, and not again for each literal argument of a call.
-    unliteral, found = NUMBA.types.unliteral, made.get_call_template
+    unliteral, found = _numba().types.unliteral, made.get_call_template
     made.get_call_template = lambda values, named: found(tuple(map(unliteral, values)), named)
-    compiled: Callable[P, R] = made
-    return compiled
+    return made
 
 
-def _prefetch() -> Any:
-    """Return a function for kernels: it loads an element into the cache, and may lie beyond the array."""
-    assert NUMBA is not None
-    types: Any = NUMBA.types
+def _compiled_prefetch(_: Callable[..., Any]) -> Any:
+    types: Any = _numba().types
     from llvmlite import ir  # type: ignore[import-untyped]  # noqa: PLC0415 - as numba
     from numba.extending import intrinsic  # noqa: PLC0415
 
@@ -87,32 +108,49 @@ def _prefetch() -> Any:
     return prefetch
 
 
-def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Function decorator: compiled on first call, runs without the GIL."""
-    return _Compiled(function).called() if NUMBA else _plain(function)
+_PARTS: dict[Callable[..., Any], Callable[[Callable[..., Any]], Any]] = {prefetch: _compiled_prefetch}
 
 
-if NUMBA is None:
+@cache
+def _made_part(function: Callable[..., Any]) -> Any:
+    """Return what a part is in machine code: one object for all kernels."""
+    return _PARTS[function](function)
 
-    def prefetch(array: Any, at: int) -> None:
-        """Let the processor load an element of a one-dimensional array that is needed soon."""
 
-else:
-    prefetch = _prefetch()
+def _with_parts(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls parts in machine code."""
+    from dis import get_instructions  # noqa: PLC0415 - as numba
+
+    named = {one.argval for one in get_instructions(function) if one.opname == "LOAD_GLOBAL"}
+    functions = {
+        name: one for name in named if isinstance(one := function.__globals__.get(name), FunctionType)
+    }
+    parts = {name: _made_part(one) for name, one in functions.items() if one in _PARTS}
+    made = FunctionType(function.__code__, function.__globals__ | parts, function.__name__)
+    made.__module__, made.__qualname__ = function.__module__, function.__qualname__
+    return made
 
 
 class _Compiled:
     """A kernel with cached machine code; without it if the cache cannot be read or written."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], begins_plain: bool) -> None:
         self._function = function
+        self._left = FEW_IN_ALL if begins_plain else 0  # numbers that plain Python still takes
         self._code: Callable[..., Any] | None = None
         self._known: set[tuple[Any, ...]] = set()  # types of arguments that it was called with
         self._is_kept = True
 
     def called(self) -> Callable[..., Any]:
+        plain = _plain(self._function)
+
         @wraps(self._function)
         def call(*values: Any) -> Any:
+            if self._left > 0 and (size := _size(values)) <= FEW:
+                self._left -= size
+                return plain(*values)
+            if _numba() is None:
+                return plain(*values)
             types = _types(values)
             if self._code is not None and types in self._known:
                 return self._code(*values)
@@ -129,18 +167,24 @@ class _Compiled:
 
     def _first(self, types: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         """Call it with arguments whose types may need compilation."""
-        assert NUMBA is not None
         with _FOLDER_LOCK:
-            chosen = NUMBA.config.CACHE_DIR  # by the user
+            chosen = _numba().config.CACHE_DIR  # by the user
         folder = Path(chosen) if chosen else cache_folder(Path(self._function.__code__.co_filename).parent)
         if self._code is None:
-            self._code = NUMBA.njit(self._function, nogil=True, **PLAIN)
+            self._code = _numba().njit(_with_parts(self._function), nogil=True, **PLAIN)
             if self._is_kept:
                 _keep(self._code, folder)
         with _alone(folder, self._function.__qualname__) if self._is_kept else nullcontext():
             result = _quickly(self._code, values)
         self._known.add(types)
         return result
+
+
+def _size(value: Any) -> int:
+    """Return how many numbers an argument has."""
+    if isinstance(value, tuple):
+        return sum(map(_size, value))
+    return value.size if isinstance(value, np.ndarray) else 1
 
 
 def _types(value: Any) -> Any:
@@ -192,14 +236,14 @@ def _quickly(code: Callable[..., Any], values: tuple[Any, ...]) -> Any:
 
 def _keep(code: Any, folder: Path) -> None:
     """Let a function cache its machine code in a folder; functions of other programs keep theirs."""
-    assert NUMBA is not None
+    config = _numba().config
     with _FOLDER_LOCK, suppress(OSError, RuntimeError):  # no writable folder
-        before = NUMBA.config.CACHE_DIR
+        before = config.CACHE_DIR
         try:
-            NUMBA.config.CACHE_DIR = str(folder)
+            config.CACHE_DIR = str(folder)
             code.enable_caching()
         finally:
-            NUMBA.config.CACHE_DIR = before
+            config.CACHE_DIR = before
 
 
 @cache
