@@ -28,9 +28,8 @@ def drawn(ui: UiContext, text: str, room: int, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(ink, "draw_data", put)
     canvas = QPixmap(10, 10)
     with QPainter(canvas) as painter:
-        ink.TextInk(ui.theme).draw(
-            painter, QPointF(0, 0), text, kind=int(TokenKind.MATRIX), room=room, char_px=1.0, plain=False
-        )
+        at, kind = QPointF(0, 0), int(TokenKind.MATRIX)
+        ink.draw_instruction(painter, ui.theme, at, text, kind=kind, room=room, char_px=1.0, plain=False)
     return "".join(cells).rstrip()
 
 

@@ -70,12 +70,11 @@ class ArrowRows:
 
 
 class Emphasis(NamedTuple):
-    """The arrows that stand out: only the isolated row's arrows; the selected row's; the hovered arrows."""
+    """What stands out: the hovered arrow, else those of the hovered row, else those of the selected row."""
 
-    isolated: int | None = None
-    selected: int = -1  # row
-    hovered: int = -1  # arrow
-    hovered_row: int = -1
+    selected: int  # row
+    hovered: int  # arrow
+    hovered_row: int
 
 
 class EndLabel(NamedTuple):
@@ -108,12 +107,12 @@ def place_arrows(
     row_height: int,
     scroll: int,
     isolated: int | None,
-    char_px: float = 0.0,
+    char_px: float,
 ) -> Placed:
     """Return the positions of arrows that cross `box`: the part of the gutter with visible rows.
 
-    `view_rows` is the row each data row is shown at, `char_px` the width of a character (0: no labels).
-    Arrows with a hidden end, and all but the isolated ones if there is an isolated row, are left out.
+    `view_rows` is the row each data row is shown at, `char_px` the width of a character.  Arrows with a
+    hidden end, and all but the isolated ones if there is an isolated row, are left out.
     """
     if not len(view_rows):
         arrows = ArrowRows.none()
@@ -122,12 +121,10 @@ def place_arrows(
     keep &= (source != target) | (arrows.source == arrows.target)  # else both ends are in the same folded row
     if isolated is not None:
         keep &= arrows.group == isolated
-    y_source = source * row_height - scroll + row_height / 2
-    y_target = target * row_height - scroll + row_height / 2
-    keep &= np.maximum(y_source, y_target) >= box.top()
-    keep &= np.minimum(y_source, y_target) <= box.bottom()
+    y = np.array([source, target]) * row_height - scroll + row_height / 2
+    keep &= (y.max(axis=0) >= box.top()) & (y.min(axis=0) <= box.bottom())
     number = np.flatnonzero(keep)
-    ends = y_source[number], y_target[number]
+    ends = y[0, number], y[1, number]
     labels = _labels(arrows, number, ends, box, row_height=row_height, char_px=char_px * LABEL_SCALE)
     left = max((label.box.right() for label in labels), default=float(box.left())) + EDGE_PX
     inner = arrows.slot[number] >= 0  # from the right; other arrows from the left
@@ -143,15 +140,10 @@ def place_arrows(
     pitch = min(SLOT_PX, max(MIN_SLOT_PX, room / max(1, count)))
     slot %= max(1, int(room / pitch))
     x = np.where(inner, box.right() - HEAD_PX - pitch * slot - 1.5, left + pitch * slot)
-    needed = round(around + count * SLOT_PX)
+    needed_px = min(MAX_PX, max(MIN_PX, round(around + count * SLOT_PX)))
+    right = box.right() - 1.0
     return Placed(
-        number=number,
-        x=x,
-        y_source=ends[0],
-        y_target=ends[1],
-        right=box.right() - 1.0,
-        labels=labels,
-        needed_px=min(MAX_PX, max(MIN_PX, needed)),
+        number, x=x, y_source=ends[0], y_target=ends[1], right=right, labels=labels, needed_px=needed_px
     )
 
 
@@ -169,8 +161,6 @@ def _labels(
     char_px: float,
 ) -> tuple[EndLabel, ...]:
     """Return a label per visible row and direction: the nearest row out of sight, and how many more."""
-    if char_px <= 0:
-        return ()
     seen = [(box.top() <= end) & (end <= box.bottom()) for end in ends]
     leads: dict[tuple[float, bool], list[tuple[float, int, int]]] = {}
     for at in np.flatnonzero(seen[0] != seen[1]).tolist():
@@ -194,14 +184,13 @@ def _labels(
 def paint_arrows(
     painter: QPainter, arrows: ArrowRows, placed: Placed, colors: list[QColor], emphasis: Emphasis
 ) -> None:
-    """Paint the placed arrows: quiet arrows first, then the arrows that stand out."""
+    """Paint the placed arrows, quiet ones first, then the numbers of rows out of sight.
+
+    The numbers are in the font of the painter and on its background.
+    """
     number, strong, quiet = placed.number, np.zeros(len(placed.number), dtype=bool), 0.85
-    wanted = (
-        (number == emphasis.hovered, DIM),
-        (_touches(arrows, number, emphasis.hovered_row), DIM),
-        (_touches(arrows, number, emphasis.selected), QUIET),
-    )
-    for chosen, others in wanted:
+    of_rows = (_touches(arrows, number, row) for row in (emphasis.hovered_row, emphasis.selected))
+    for chosen, others in zip((number == emphasis.hovered, *of_rows), (DIM, DIM, QUIET), strict=True):
         if chosen.any():
             strong, quiet = chosen, others
             break
@@ -214,6 +203,14 @@ def paint_arrows(
         painter.setOpacity(1.0 if strong[at] else quiet)
         painter.setPen(pen)
         _paint_arrow(painter, placed, at, is_branch=kind == BRANCH_COLOR)
+    number = np.array([label.arrow for label in placed.labels], dtype=np.int64)
+    rows = emphasis.hovered_row if emphasis.hovered < 0 else -1
+    strong = (number == emphasis.hovered) | _touches(arrows, number, rows)
+    for label, is_strong in zip(placed.labels, strong.tolist(), strict=True):
+        painter.setOpacity(1.0 if is_strong or not strong.any() else QUIET)
+        painter.fillRect(label.box, painter.background())
+        painter.setPen(colors[int(arrows.color[label.arrow]) % len(colors)])
+        draw_text(painter, label.box, Qt.AlignmentFlag.AlignCenter, label.text)
     painter.setOpacity(1.0)
 
 
@@ -225,9 +222,8 @@ def _paint_arrow(painter: QPainter, placed: Placed, at: int, *, is_branch: bool)
     x, source, target = float(placed.x[at]), float(placed.y_source[at]), float(placed.y_target[at])
     right, pen = placed.right, painter.pen()
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawPolyline(
-        [QPointF(right - 3, source), QPointF(x, source), QPointF(x, target), QPointF(right - 4, target)]
-    )
+    way = [QPointF(right - 3, source), QPointF(x, source), QPointF(x, target), QPointF(right - 4, target)]
+    painter.drawPolyline(way)
     pen.setStyle(Qt.PenStyle.SolidLine)
     painter.setPen(pen)
     head = [QPointF(right - 5, target - 3), QPointF(right, target), QPointF(right - 5, target + 3)]
@@ -239,32 +235,14 @@ def _paint_arrow(painter: QPainter, placed: Placed, at: int, *, is_branch: bool)
     painter.drawEllipse(QPointF(right - 2.5, source), 1.6, 1.6)
 
 
-def paint_labels(
-    painter: QPainter, arrows: ArrowRows, placed: Placed, colors: list[QColor], emphasis: Emphasis
-) -> None:
-    """Paint the numbers of rows out of sight, in the font of the painter and on its background."""
-    number = np.array([label.arrow for label in placed.labels], dtype=np.int64)
-    rows = emphasis.hovered_row if emphasis.hovered < 0 else -1
-    strong = (number == emphasis.hovered) | _touches(arrows, number, rows)
-    for label, is_strong in zip(placed.labels, strong.tolist(), strict=True):
-        painter.setOpacity(1.0 if is_strong or not strong.any() else QUIET)
-        color = colors[int(arrows.color[label.arrow]) % len(colors)]
-        painter.fillRect(label.box, painter.background())
-        painter.setPen(color)
-        draw_text(painter, label.box, Qt.AlignmentFlag.AlignCenter, label.text)
-    painter.setOpacity(1.0)
-
-
 def hit_arrow(placed: Placed, x: float, y: float) -> int:
     """Return the number of the nearest arrow at a point; -1 if there is none."""
     if not len(placed.number):
         return -1
     top, bottom = np.minimum(placed.y_source, placed.y_target), np.maximum(placed.y_source, placed.y_target)
     along = np.hypot(placed.x - x, np.maximum(0, np.maximum(top - y, y - bottom)))
-    left = np.maximum(0, placed.x - x)
-    distance = np.minimum(
-        along, np.hypot(left, np.minimum(abs(placed.y_source - y), abs(placed.y_target - y)))
-    )
+    away = np.minimum(abs(placed.y_source - y), abs(placed.y_target - y))  # from the nearer horizontal part
+    distance = np.minimum(along, np.hypot(np.maximum(0, placed.x - x), away))
     best = int(np.argmin(distance))
     return int(placed.number[best]) if distance[best] <= REACH_PX else -1
 
@@ -272,9 +250,8 @@ def hit_arrow(placed: Placed, x: float, y: float) -> int:
 def end_at(arrows: ArrowRows, placed: Placed, number: int, y: float, row_height: int) -> int:
     """Return the data row at the other end of an arrow whose end is at `y`; -1 if `y` is between them."""
     at = int(np.flatnonzero(placed.number == number)[0])
-    at_source, at_target = (
-        abs(place[at] - y) <= row_height / 2 for place in (placed.y_source, placed.y_target)
-    )
+    both = (placed.y_source, placed.y_target)
+    at_source, at_target = (abs(ends[at] - y) <= row_height / 2 for ends in both)
     if at_source == at_target:
         return -1
     return int((arrows.target if at_source else arrows.source)[number])
@@ -408,12 +385,8 @@ def branch_arrows(program: ProgramStructure, wave: TracedWave | None) -> GutterA
         branch, leads_to = (f"{row}  {trace.code.text[row]}{beside(trace, row)}" for row in (start, goal))
         if not yes and not no:
             return Message("{0}\njumps to\n{1}\nThe capture does not record how often.", branch, leads_to)
-        lines = [
-            branch,
-            Message("jumped {0} ({1}) to", plural(yes, "time"), percent(yes, yes + no)),
-            leads_to,
-        ]
-        lines.append(Message("not taken {0}", plural(no, "time")))
+        jumped = Message("jumped {0} ({1}) to", plural(yes, "time"), percent(yes, yes + no))
+        lines = [branch, jumped, leads_to, Message("not taken {0}", plural(no, "time"))]
         if wave is not None:
             lines.append(Message("of these {0:,} in {1}", here.get((start, goal), 0), wave.id))
         return join_texts("\n", [*lines, Message(_OTHERS, "branch")])

@@ -1,6 +1,7 @@
 """`rcv isa`: the listing with costs, its basic blocks, its branches, or its labels."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from rcv_py.analysis.cost.annotations import Annotation, Ingredients, annotation
 from rcv_py.analysis.cost.hotspot import KINDS
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.analysis.latency.memory_latency import MEMORY
+from rcv_py.analysis.program.blocks import labels
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.base.errors import UsageError
@@ -21,7 +23,7 @@ from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, opened, re
 from rcv_py.cli.options.option import flag_of
 from rcv_py.features.isa.help_result import SCHEMA, asked, help_facts, help_table
 from rcv_py.features.isa.options import IsaOptions
-from rcv_py.features.isa.result import IsaListing, label_table
+from rcv_py.features.isa.result import LABELS, MODES, IsaListing
 from rcv_py.features.isa.result import listing as rows_of
 from rcv_py.features.isa.static_result import SCHEMA as PROGRAM_SCHEMA
 from rcv_py.features.isa.static_result import program_table
@@ -32,14 +34,6 @@ from rcv_py.results.common import LATENCY_AND_IDLE
 from rcv_py.results.table import ResultTable
 
 _KINDS = {"instruction": "instructions", "block": "blocks", "branch": "branches", "label": "labels"}
-_MODES = {
-    "sum": LatencyMode.SUM_ALL,
-    "mean": LatencyMode.MEAN_ALL,
-    "hit": LatencyMode.ITERATION,
-    "wave-sum": LatencyMode.SUM_WAVE,
-    "wave-mean": LatencyMode.MEAN_WAVE,
-    "wave-max": LatencyMode.MAX_WAVE,
-}
 # The input of the bars of a mode, and the function that makes it.
 _NEEDS: dict[Annotation, tuple[str, Analysis]] = {
     Annotation.NONHIDDEN: ("hidden", HIDDEN[ReferenceRule.OURS]),
@@ -62,10 +56,9 @@ def run(options: IsaOptions) -> CommandAnswer:
         refuse_unrun(trace, "the cost of labels")
     costs = _costs(trace, options)
     found = _listing(waves, costs, options)
-    texts = found.table.plain("text" if "text" in found.table.spec else "name")  # of blocks and labels
-    kept = matched(texts, options)
+    kept = _kept(found.table, options)
     if kept is not None:
-        found = found.at(np.array(sorted(kept), dtype=np.int64))
+        found = found.at(kept)
     # --sort ranks the rows; by default, their cost.
     table = found.table if options.sort else found.top(options.top)
     noun, nouns = table.spec.noun, _KINDS[options.by]
@@ -74,11 +67,10 @@ def run(options: IsaOptions) -> CommandAnswer:
         text = Message("\n{0} of {1}.", count(len(shown)), plural(len(found.table), noun, nouns))
         if options.by in ("branch", "label"):  # shares are of how often each was met
             return text
-        idle = "" if options.no_idle else " and idle time"
-        of_what = (
-            Message("the latency{0} of all instructions", idle) if found.measure != SAMPLES else "all samples"
-        )
-        return Message("{0} Shares are of {1}.", text, of_what)
+        whole: str = "all samples"
+        if found.measure != SAMPLES:
+            whole = Message("the latency{0} of all instructions", "" if options.no_idle else " and idle time")
+        return Message("{0} Shares are of {1}.", text, whole)
 
     why_none = "" if len(found.table) else nothing(noun, options, Message("The program has no {0}.", nouns))
     if not len(trace.code) and noun != "label":
@@ -103,13 +95,11 @@ def run(options: IsaOptions) -> CommandAnswer:
 def _program(trace: Trace, options: IsaOptions) -> CommandAnswer:
     """The instructions or blocks of a program that has not run."""
     for flag in sorted({"mode", "bars", "no_idle"} & options.given):
-        raise UsageError(
-            Message("{0} is about costs, and this program has not run.", flag_of(flag)),
-            hint="Leave it out, or record the kernel with rocprofv3 --att.",
-        )
+        what = Message("{0} is about costs, and this program has not run.", flag_of(flag))
+        raise UsageError(what, hint="Leave it out, or record the kernel with rocprofv3 --att.")
     table = program_table(trace, options.by)
-    kept = matched(table.plain("text" if "text" in table.spec else "name"), options)
-    shown = table if kept is None else table[np.array(sorted(kept), dtype=np.int64)]
+    kept = _kept(table, options)
+    shown = table if kept is None else table[kept]
     noun, nouns = table.spec.noun, _KINDS[options.by]
 
     def footer(rows: ResultTable) -> str:
@@ -125,6 +115,12 @@ def _program(trace: Trace, options: IsaOptions) -> CommandAnswer:
         footer=footer,
         why_none="" if len(shown) else nothing(noun, options, table.spec.nothing),
     )
+
+
+def _kept(table: ResultTable, options: IsaOptions) -> np.ndarray | None:
+    """The rows that the options match by their text, or by the name of a block or label; None: all."""
+    kept = matched(table.plain("text" if "text" in table.spec else "name"), options)
+    return None if kept is None else np.array(sorted(kept), dtype=np.int64)
 
 
 def _base(options: IsaOptions, measure: str) -> str:
@@ -157,9 +153,9 @@ def _help(trace: Trace, wanted: str, file: Path | None) -> CommandAnswer:
 
 
 def _costs(trace: Trace, options: IsaOptions) -> CostColumns:
-    mode = _MODES[options.mode]
+    mode = MODES[options.mode]
     if mode in (LatencyMode.SUM_ALL, LatencyMode.MEAN_ALL):
-        return cost_columns(trace.code, mode, None, None)
+        return cost_columns(trace.code, mode)
     if options.wave is None:
         raise UsageError("This mode is about one wave.", hint="Name it with --wave se0/simd2/slot1/wv0.")
     return cost_columns(trace.code, mode, wave_of(trace, options.wave), options.hit - 1)
@@ -168,22 +164,19 @@ def _costs(trace: Trace, options: IsaOptions) -> CostColumns:
 def _listing(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> IsaListing:
     trace, kind = waves.trace, _KINDS[options.by]
     if kind == "labels":
-        labels = label_table(trace, costs)
-        return IsaListing(labels, np.asarray(labels.columns["latency"]), costs.label)
+        named = labels(trace.code, costs.latency)
+        cost = np.array([label.cost for label in named], dtype=np.int64)
+        return IsaListing(ResultTable.of(LABELS, named), cost, costs.label)
     found = rows_of(trace, kind, lambda: waves.of(BRANCHES), costs, show_idle=not options.no_idle)
-    return found if options.bars is None else found.with_bars(_bar_lengths(waves, costs, options))
-
-
-def _bar_lengths(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> np.ndarray:
-    """One bar length per code row: cycles, samples, or cycles per execution; UsageError if unknown."""
-    mode = Annotation[(options.bars or "").upper()]
-    known = {}
+    if options.bars is None:
+        return found
+    mode, known = Annotation[options.bars.upper()], {}
     if mode in _NEEDS:
         name, analysis = _NEEDS[mode]
-        with announced(waves, options) as found:
-            known[name] = found.of(analysis)
-    ingredients = Ingredients(waves.trace.code, costs, not options.no_idle, **known)
-    reason = why_not(mode, ingredients)
-    if reason:
+        with announced(waves, options) as answers:
+            known[name] = answers.of(analysis)
+    ingredients = Ingredients(trace.code, costs, not options.no_idle, **known)
+    if reason := why_not(mode, ingredients):
         raise UsageError(Message("There are no bars of {0}: {1}", options.bars, uncapitalized(reason)))
-    return annotation(mode, ingredients).total
+    columns = {**found.table.columns, "bar": annotation(mode, ingredients).total}
+    return replace(found, table=ResultTable(found.table.spec, columns))

@@ -11,7 +11,7 @@ from rcv_py.features.isa.options import IsaDocsOptions
 from rcv_py.formats.isa.kept_docs import add_docs, cached_docs, remove_docs
 from rcv_py.results.table import ResultTable
 
-_NEEDS = {"add": "the file", "remove": "the family"}
+_NEEDS = {"add": "the file", "remove": "the family"}  # of an action
 _NONE = (
     "No ISA file is kept. AMD publishes them at gpuopen.com/machine-readable-isa; `rcv isa-docs add FILE`"
     " keeps one."
@@ -23,27 +23,22 @@ def run(options: IsaDocsOptions) -> CommandAnswer:
     action, what = options.action or "list", options.what
     if (what is None) != (action == "list"):
         wrong = (
-            "list takes no argument" if action == "list" else Message("{0} needs {1}", action, _NEEDS[action])
+            f"{action.capitalize()} needs {_NEEDS[action]}." if what is None else "List takes no argument."
         )
-        raise UsageError(f"{wrong[0].upper()}{wrong[1:]}.", hint="`rcv help isa-docs` shows how.")
+        raise UsageError(wrong, hint="`rcv help isa-docs` shows how.")
     said = ""
     if what is None:
         found = cached_docs()
     elif action == "add":
         found = (add_docs(Path(what)),)
-        said = Message(
-            "Kept: `rcv isa --help-of` and Instruction in the window show it of {0}.", found[0].family
-        )
+        kept = "Kept: `rcv isa --help-of` and Instruction in the window show it of {0}."
+        said = Message(kept, found[0].family)
     else:
         remove_docs(what)
         found, said = (), Message("Removed what was kept of {0}.", what)
-    table = ResultTable.of_rows(
-        DOCS,
-        [
-            (one.family, one.description.architecture, len(one.description.instructions), one.file)
-            for one in found
-        ],
-    )
+    about = ((one, one.description) for one in found)
+    rows = [(one.family, it.architecture, len(it.instructions), one.file) for one, it in about]
+    table = ResultTable.of_rows(DOCS, rows)
 
     def text() -> Iterable[Part]:
         if action == "add":

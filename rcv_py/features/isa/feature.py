@@ -12,11 +12,9 @@ FEATURE = Feature(
             id="isa",
             title="ISA",
             tip="Instructions with their costs and waits.",
-            reading=(
-                "Latency is stall plus issue, summed over waves, so it is not elapsed time; an arrow "
-                "leads from a load to its wait, and a short arrow at a red wait means that the load was "
-                "issued too late."
-            ),
+            reading="Latency is stall plus issue, summed over waves, so it is not elapsed time; an arrow "
+            "leads from a load to its wait, and a short arrow at a red wait means that the load was "
+            "issued too late.",
             area="code",
             order=10,
             shows=("instruction",),

@@ -42,8 +42,6 @@ class IsaFolds:
     def __len__(self) -> int:
         return len(self.first)
 
-    # -- changing -----------------------------------------------------------------------------------
-
     def set_sections(self, first: np.ndarray, stop: np.ndarray) -> None:
         """Divide the code anew; a folded section stays folded if a section still begins at its first row."""
         if np.array_equal(first, self.first) and np.array_equal(stop, self.stop):
@@ -67,12 +65,10 @@ class IsaFolds:
     def reveal(self, row: int) -> bool:
         """Unfold the section of a code row; return whether it was folded."""
         section = self.section(row)
-        if section < 0 or not self.folded[section]:
-            return False
-        self.fold(section, False)
-        return True
-
-    # -- asking -------------------------------------------------------------------------------------
+        was_folded = section >= 0 and bool(self.folded[section])
+        if was_folded:
+            self.fold(section, False)
+        return was_folded
 
     @property
     def foldable(self) -> np.ndarray:
@@ -130,8 +126,6 @@ class FoldView(RowsView):
         self.table.instead = self._folded_text
         self.widths.chars_instead = self._longest_sum
         self.header.sortIndicatorChanged.connect(lambda *_: self._apply())
-
-    # -- changing -----------------------------------------------------------------------------------
 
     def divide(self) -> None:
         """Set the sections of the shown rows."""
@@ -194,8 +188,6 @@ class FoldView(RowsView):
             self.refolded.emit()
         self.viewport().update()
 
-    # -- asking -------------------------------------------------------------------------------------
-
     @property
     def is_folding(self) -> bool:
         """Return whether folds are in effect: program order, no filter."""
@@ -218,7 +210,7 @@ class FoldView(RowsView):
 
     def shown_cost(self, cost: np.ndarray) -> np.ndarray:
         """Return costs with the costs of folded rows added to the shown row, int64."""
-        if not self.is_folding or not self.folds.folded.any() or len(cost) != len(self.folds.shown_as):
+        if not self.is_folding or len(cost) != len(self.folds.shown_as):
             return cost
         shown = np.zeros_like(cost)
         np.maximum.at(shown, self.folds.shown_as, cost)
@@ -227,13 +219,12 @@ class FoldView(RowsView):
     def fold_title(self, row: int) -> tuple[str, str]:
         """Return the name of the folded section at a row, and how much it hides."""
         assert self.parts is not None
-        section = self.folds.section(row)
         assert self._costs is not None
-        ran = bool(self._costs.executed[section])
-        never = "" if ran or self.rows is None or not self.rows.trace.has_thread_trace else ", never executed"
-        return self.parts.name[section], Message(
-            "{0}{1}", plural(int(self._costs.lines[section]), "instruction"), never
-        )
+        section = self.folds.section(row)
+        is_traced = self.rows is not None and self.rows.trace.has_thread_trace
+        never = ", never executed" if is_traced and not self._costs.executed[section] else ""
+        length = plural(int(self._costs.lines[section]), "instruction")
+        return self.parts.name[section], Message("{0}{1}", length, never)
 
     def _folded_text(self, row: int, column: str) -> str | None:
         """Return the text of a cell of a folded row or of a label; None for the usual text."""
@@ -254,17 +245,16 @@ class FoldView(RowsView):
         """Return the text of a cell of the folded section at a row; None for the usual text."""
         assert self.rows is not None
         assert self._costs is not None
-        section, shown = self.folds.section(row), self.table.columns[self.table.column_of(column)]
-        fixed = {
-            "text": join_texts(" · ", self.fold_title(row)),
-            "hits": f"{int(self._costs.hits[section]):,}",
-            "source": "",
-            "reason": "",
-        }
-        if column == "cost" and not self.rows.bars.is_sum:
+        section = self.folds.section(row)
+        if column == "text":
+            return join_texts(" · ", self.fold_title(row))
+        if column == "hits":
+            return f"{int(self._costs.hits[section]):,}"
+        if column in ("source", "reason") or (column == "cost" and not self.rows.bars.is_sum):
             return ""
         if column not in _SUMS:
-            return fixed.get(column)
+            return None
+        shown = self.table.columns[self.table.column_of(column)]
         part = slice(int(self.folds.first[section]), int(self.folds.stop[section]))
         real = ~self.rows.trace.code.is_label[part]
         return shown.text(np.asarray(shown.values[part])[real].sum())
@@ -278,16 +268,13 @@ class FoldView(RowsView):
 
     def section_at(self, position: QPoint) -> int:
         """Return the section whose triangle is at a point of the viewport, -1 if there is none."""
-        if not self.table.has_column("fold") or not self.is_folding:
+        if not self.is_folding or not self.table.has_column("fold"):
             return -1
         at = self.table.column_of("fold")
-        if self.isColumnHidden(at):
-            return -1
-        left = self.columnViewportPosition(at)
-        if not left <= position.x() < left + TRIANGLE_PX + 2:
-            return -1
+        inside = position.x() - self.columnViewportPosition(at)
         section = self.folds.begins(self.table.data_row(self.view_row_at(position.y())))
-        return section if section >= 0 and self.folds.foldable[section] else -1
+        is_there = not self.isColumnHidden(at) and 0 <= inside < TRIANGLE_PX + 2
+        return section if is_there and section >= 0 and self.folds.foldable[section] else -1
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Handle a click on a triangle before its row does."""
@@ -300,10 +287,9 @@ class FoldView(RowsView):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         position = event.position().toPoint()
         row = self.table.data_row(self.view_row_at(position.y()))
-        if self.section_at(position) >= 0:
-            self.toggle(self.section_at(position))
-        elif self.is_fold(row):
-            self.toggle(self.folds.section(row))
+        section = self.folds.section(row) if self.is_fold(row) else self.section_at(position)
+        if section >= 0:
+            self.toggle(section)
         else:
             super().mouseDoubleClickEvent(event)
 

@@ -1,11 +1,10 @@
 """Help on instructions: what each does, its unit, how long it takes, what waits for it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from rcv_py.analysis.attribution.instruction_help import InstructionHelp, instruction_help
+from rcv_py.analysis.attribution.instruction_help import instruction_help
 from rcv_py.features.isa import result
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
@@ -67,38 +66,31 @@ def asked(trace: Trace, wanted: str) -> list[str]:
     name = wanted.strip().lower()
     found: dict[str, str] = {}
     for text, is_label in zip(trace.code.text, trace.code.is_label.tolist(), strict=True):
-        mnemonic = text.strip().partition(" ")[0]
-        if not is_label and mnemonic.lower().startswith(name):
-            found.setdefault(mnemonic, text.strip())
+        if not is_label and _mnemonic(text).lower().startswith(name):
+            found.setdefault(_mnemonic(text), text.strip())
     return list(found.values()) or [wanted]
 
 
 def help_table(trace: Trace, texts: Sequence[str], described: Mapping[str, str]) -> ResultTable:
     """Return one row per text; `described` has a file's descriptions of mnemonics."""
-    found = [help_of(trace, text) for text in texts]
-    hits: dict[str, int] = {}
+    found = [instruction_help(text, trace.architecture, trace.code.text) for text in texts]
+    hits: Counter[str] = Counter()
     for text, count in zip(trace.code.text, trace.code.hits.tolist(), strict=True):
-        mnemonic = text.strip().partition(" ")[0]
-        hits[mnemonic] = hits.get(mnemonic, 0) + count
+        hits[_mnemonic(text)] += count
     columns: Columns = {
         "counters": [list(one.counters) for one in found],
         "distances": [list(one.distances) for one in found],
         "described": [described.get(one.mnemonic, "") for one in found],
-        "hits": np.array([hits.get(one.mnemonic, 0) for one in found], dtype=np.int64),
+        "hits": [hits[one.mnemonic] for one in found],
     }
     return ResultTable.of(HELP, found, columns)
 
 
-def help_of(trace: Trace, text: str) -> InstructionHelp:
-    """Return the facts about an instruction of a capture."""
-    return instruction_help(text, trace.architecture, trace.code.text)
+def _mnemonic(text: str) -> str:
+    return text.strip().partition(" ")[0]
 
 
 def help_facts(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return a row for people, as names and texts; unknown values are omitted."""
-    shown = []
-    for field in HELP.fields:
-        value = row[field.name]
-        if value not in (0, "", []):
-            shown.append((field.title, field.text(value)))
-    return shown
+    known = (field for field in HELP.fields if row[field.name] not in (0, "", []))
+    return [(field.title, field.text(row[field.name])) for field in known]

@@ -52,57 +52,48 @@ def pieces(text: str) -> tuple[Piece, ...]:
     parts: list[Piece] = [(0, word, "mnemonic")] if word else []
     at = word
     while at < len(text):
-        match = _SCALAR_BRACKET.search(text, at)
-        token = _TOKEN.search(text, at)
+        bracket, token = _SCALAR_BRACKET.search(text, at), _TOKEN.search(text, at)
         if token is None:
             break
-        if match is not None and match.start() <= token.start():
-            start, stop, name = match.start(), match.end(), "scalar"
-        else:
-            start, stop, name = token.start(), token.end(), str(token.lastgroup and _class(token))
-        if start > at:
-            parts.append((at, start, "plain"))
-        parts.append((start, stop, name))
-        at = stop
+        name = next(name for name in _SYNTAX if name != "plain" and token[name] is not None)
+        if bracket is not None and bracket.start() <= token.start():
+            token, name = bracket, "scalar"
+        if token.start() > at:
+            parts.append((at, token.start(), "plain"))
+        parts.append((*token.span(), name))
+        at = token.end()
     if at < len(text):
         parts.append((at, len(text), "plain"))
     return tuple(parts)
 
 
-def _class(token: re.Match[str]) -> str:
-    return next(name for name in _SYNTAX if name != "plain" and token[name] is not None)
+def draw_instruction(
+    painter: QPainter,
+    theme: Theme,
+    at: QPointF,
+    text: str,
+    *,
+    kind: int,
+    room: int,
+    char_px: float,
+    plain: bool,
+) -> None:
+    """Draw the part of an instruction that fits into `room` characters, each `char_px` wide.
 
-
-class TextInk:
-    """Draws instructions in the colours of the theme."""
-
-    def __init__(self, theme: Theme) -> None:
-        self._theme = theme
-
-    def color(self, name: str, kind: int, ink: QColor) -> QColor:
-        """Return the colour of a class of text."""
-        if name == "mnemonic":
-            return self._theme.kind_text(kind)
+    It uses the font of the painter, and a single colour if `plain`.
+    """
+    cut, ink = elide_right(text, room), painter.pen().color()
+    if plain:
+        draw_data(painter, at, cut)
+        return
+    for start, stop, name in pieces(text):
+        if start >= len(cut):
+            break
         syntax = _SYNTAX[name]
-        return self._theme.syntax(syntax) if syntax else ink
-
-    def draw(
-        self, painter: QPainter, at: QPointF, text: str, *, kind: int, room: int, char_px: float, plain: bool
-    ) -> None:
-        """Draw the part of an instruction that fits into `room` characters, each `char_px` wide.
-
-        It uses the font of the painter, and a single colour if `plain`.
-        """
-        cut, ink = elide_right(text, room), painter.pen().color()
-        if plain:
-            draw_data(painter, at, cut)
-            return
-        for start, stop, name in pieces(text):
-            if start >= len(cut):
-                break
-            painter.setPen(self.color(name, kind, ink))
-            draw_data(painter, QPointF(at.x() + start * char_px, at.y()), cut[start:stop])
-        painter.setPen(ink)
+        own = theme.kind_text(kind) if name == "mnemonic" else ink
+        painter.setPen(theme.syntax(syntax) if syntax else own)
+        draw_data(painter, QPointF(at.x() + start * char_px, at.y()), cut[start:stop])
+    painter.setPen(ink)
 
 
 INSET = 3  # px above and below a bar
@@ -116,28 +107,25 @@ class BarInk:
         self._theme = theme
         self.bars: LineBars | None = None
         self._code: CodeTable | None = None
-        self._total = np.zeros(0)
+        self._total, self._largest = np.zeros(0), 0.0
         self._sum_key: Blocks | None = None
         self._sums = np.zeros((0, 0))
 
     def show(self, bars: LineBars, code: CodeTable) -> None:
         """Set other bars."""
-        self.bars, self._code, self._total = bars, code, bars.total
-        self._sum_key = None
-
-    # -- painting -----------------------------------------------------------------------------------
+        self.bars, self._code, self._sum_key = bars, code, None
+        self._total, self._largest = bars.total, bars.largest
 
     def paint(self, painter: QPainter, cell: QRect, row: int) -> None:
         """Paint the bars of a code row."""
-        if self.bars is None or self._code is None or self._code.is_label[row] or not self._total[row]:
+        bars = self.bars
+        if bars is None or self._code is None or self._code.is_label[row] or not self._total[row]:
             return
-        largest = self.bars.largest
-        self._paint(painter, cell, self.bars.value[:, row], largest, int(self._code.kind[row]))
-        if self.bars.high is not None and self.bars.low is not None and np.isfinite(self.bars.high[row]):
+        self._paint(painter, cell, bars.value[:, row], self._largest, int(self._code.kind[row]))
+        if bars.high is not None and bars.low is not None and np.isfinite(bars.high[row]):
             painter.setPen(QPen(self._theme.role("text"), 1))
             box = QRectF(cell).adjusted(PAD, 0, -PAD, 0)
-            ends = (float(self.bars.low[row]), float(self.bars.high[row]))
-            draw_whisker(painter, box, ends, largest)
+            draw_whisker(painter, box, (float(bars.low[row]), float(bars.high[row])), self._largest)
 
     def paint_section(self, painter: QPainter, cell: QRect, parts: Blocks, section: int) -> None:
         """Paint the sum over a folded section, scaled by the costliest; nothing for values without a sum."""
@@ -158,27 +146,20 @@ class BarInk:
         lanes = self.bars.lanes
         height = (box.height() - LANE_GAP * (lanes - 1)) / lanes
         for lane in range(lanes):
-            parts = [
-                (float(value), self.color(part, own_kind))
-                for value, part in zip(values, self.bars.parts, strict=True)
-                if part.lane == lane
-            ]
+            own = (one for one in zip(values, self.bars.parts, strict=True) if one[1].lane == lane)
+            parts = [(float(value), self.color(part, own_kind)) for value, part in own]
             place = QRectF(box.left(), box.top() + lane * (height + LANE_GAP), box.width(), height)
             draw_bar(painter, place, parts, largest)
 
     def color(self, part: Part, own_kind: int = -1) -> QColor:
         """Return the colour of a part."""
-        if part.table == "kind":
-            return self._theme.kind(int(part.key))
-        if part.table == "reason":
-            return self._theme.reason(int(part.key))
-        if part.table == "cause":
-            return self._theme.cause(int(part.key))
+        theme = self._theme
         if part.table == "own_kind":
-            return self._theme.kind(own_kind) if own_kind >= 0 else self._theme.role("issue")
-        return self._theme.role(str(part.key))
-
-    # -- words --------------------------------------------------------------------------------------
+            return theme.kind(own_kind) if own_kind >= 0 else theme.role("issue")
+        if part.table == "role":
+            return theme.role(str(part.key))
+        color: QColor = getattr(theme, part.table)(int(part.key))  # of a kind, reason or cause
+        return color
 
     def legend(self) -> tuple[tuple[QColor, str, str], ...]:
         """Return colour, name and meaning of every part."""
@@ -191,20 +172,15 @@ class BarInk:
         bars = self.bars
         if bars is None or row >= len(self._total) or not self._total[row]:
             return []
-        total = float(self._total.sum())
+        own = float(self._total[row])
         lines: list[str] = [rich("<b>{}</b>, {}: {}", bars.mode.value, bars.unit, bars.of)]
         for part, value in zip(bars.parts, bars.value[:, row], strict=True):
             if value:
-                share = percent(float(value), float(self._total[row]))
+                share = percent(float(value), own)
                 lines.append(Message("{0} {1} ({2} of the instruction)", part.name, _number(value), share))
         if bars.is_sum:
-            lines.append(
-                Message(
-                    "together {0}, {1} of all",
-                    _number(self._total[row]),
-                    percent(float(self._total[row]), total),
-                )
-            )
+            share = percent(own, float(self._total.sum()))
+            lines.append(Message("together {0}, {1} of all", _number(own), share))
         if bars.high is not None and bars.low is not None and np.isfinite(bars.high[row]):
             what = "90th percentile" if bars.mode is Annotation.MEMORY_WAITS else "one standard deviation to"
             lines.append(f"{what} {_number(bars.high[row])}")

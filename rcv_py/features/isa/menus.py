@@ -24,24 +24,18 @@ def add_trials(menu: QMenu, session: Session, row: int, show: Callable[[str], ob
     ran = "" if code.hits[row] and not code.is_label[row] else NEVER
     room = room_above(trace, row)
 
-    def attempt(change: ChangeRequest) -> None:
-        session.add_experiment(change)
-        show(panel_for("prediction"))
+    def add(title: str, change: ChangeRequest, why_not: str) -> None:
+        def attempt() -> None:
+            session.add_experiment(change)
+            show(panel_for("prediction"))
 
-    def add(title: str, call: Callable[[], object], why_not: str) -> None:
-        allow(add_action(menu, title, call), why_not)
+        allow(add_action(menu, title, attempt), why_not)
 
     has_room = room.top < row
-    add(
-        Message("Try it earlier, before {0}", room.top) if has_room else "Try it earlier",
-        lambda: attempt(ChangeRequest(move=((row, room.top),))),
-        "" if has_room else room.why,
-    )
+    earlier = Message("Try it earlier, before {0}", room.top) if has_room else "Try it earlier"
+    add(earlier, ChangeRequest(move=((row, room.top),)), "" if has_room else room.why)
     if selected is not None and selected != row and 0 <= selected < len(code):
-        add(
-            Message("Try instruction {0} before this instruction", selected),
-            lambda: attempt(ChangeRequest(move=((selected, row),))),
-            why_not_before(trace, selected, row),
-        )
-    add("Try without it", lambda: attempt(ChangeRequest(free=(row,))), ran)
+        before = Message("Try instruction {0} before this instruction", selected)
+        add(before, ChangeRequest(move=((selected, row),)), why_not_before(trace, selected, row))
+    add("Try without it", ChangeRequest(free=(row,)), ran)
     menu.addSeparator()

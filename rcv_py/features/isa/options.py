@@ -47,10 +47,8 @@ class IsaOptions(
     )
 
     by: str = opt.option(
-        (
-            "what a row is; branch: taken and not taken, label: cycles up to the next label (default "
-            "instruction)"
-        ),
+        "what a row is; branch: taken and not taken, label: cycles up to the next label (default "
+        "instruction)",
         "instruction",
         choices=("instruction", "block", "branch", "label"),
         old={"--blocks": "block", "--branches": "branch", "--labels": "label"},

@@ -1,10 +1,8 @@
 """The instructions: what each costs, what it waits for, where it comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
@@ -16,10 +14,10 @@ from rcv_py.features.isa.arrows import LEGEND, GutterArrows, gutter_arrows
 from rcv_py.features.isa.arrows import MODES as ARROWS
 from rcv_py.features.isa.program import FOLD_BY, IsaFacts
 from rcv_py.features.isa.register_cursor import OperandPosition
+from rcv_py.features.isa.result import MODES
 from rcv_py.features.isa.rows import IsaRows, csv_sheet, isa_rows, rows_at_leaf, rows_of_place
 from rcv_py.features.isa.view import IsaView
 from rcv_py.features.isa.walk import NO_ROWS, IsaWalk, walk_commands
-from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.selection import Hover, SearchQuery, Selection
@@ -32,9 +30,6 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
 from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
 from rcv_py.ui.widgets.empty_state import page
-
-if TYPE_CHECKING:
-    from rcv_py.analysis.program.live_registers import LiveRegisters
 
 NO_COST = "No instruction has a cost."
 COLUMNS = (  # that the menu shows and hides: id, title, key, tip
@@ -64,21 +59,12 @@ ARROW_TIPS = {
     "both": "Waits of the selected wave, and branches.",
     "none": "Leave the gutter empty.",
 }
-MODES = {  # on the command line
-    LatencyMode.SUM_ALL: "sum",
-    LatencyMode.MEAN_ALL: "mean",
-    LatencyMode.ITERATION: "hit",
-    LatencyMode.SUM_WAVE: "wave-sum",
-    LatencyMode.MEAN_WAVE: "wave-mean",
-    LatencyMode.MAX_WAVE: "wave-max",
-}
 
 
 class IsaPanel(CodePanel):
     """Instructions with their costs and waits."""
 
     panel_id = "isa"
-
     view: IsaView
 
     def __init__(self, ui: UiContext) -> None:
@@ -162,9 +148,9 @@ class IsaPanel(CodePanel):
 
     def fill_folds(self, menu: QMenu) -> None:
         """Add actions that fold several blocks at once, and what is folded."""
-        for command in self.commands(self.ui, LazyPanel.of(self)):
-            if command.id in FOLDS:
-                menu.addAction(translated(f"{command.title}\t{''.join(command.shortcuts[:1])}"), command.run)
+        for one in self.commands(self.ui, LazyPanel.of(self)):
+            if one.id in FOLDS:
+                menu.addAction(translated(f"{one.title}\t{''.join(one.shortcuts[:1])}"), one.run)
         menu.addSeparator()
         for name, title in FOLD_BY.items():
             text, call = Message("By {0}", uncapitalized(title)), partial(self.view.set_fold_by, name)
@@ -183,14 +169,9 @@ class IsaPanel(CodePanel):
     def fill_all(self, menu: QMenu) -> None:
         """Add all of them, for the keyboard and for narrow headers."""
         menu.addSeparator()
-        parts = (
-            ("Latency mode", self.fill_latency),
-            ("Arrows", self.fill_arrows),
-            ("Bars", self.fill_bars),
-            ("Fold", self.fill_folds),
-            ("Instructions", self.fill_text),
-        )
-        for title, fill in parts:
+        fills = (self.fill_latency, self.fill_arrows, self.fill_bars, self.fill_folds, self.fill_text)
+        titles = ("Latency mode", "Arrows", "Bars", "Fold", "Instructions")
+        for title, fill in zip(titles, fills, strict=True):
             part = menu.addMenu(translated(title))
             part.setToolTipsVisible(True)
             fill(part)
@@ -220,21 +201,18 @@ class IsaPanel(CodePanel):
             return
         self._cost_key = self._key()
         idle, mode = self.ui.settings["isa.show_idle"], self.facts.mode
-        structure, ingredients, live = self.facts.structure(trace), self.facts.ingredients(), self._live()
+        structure, ingredients = self.facts.structure(trace), self.facts.ingredients()
+        shows_registers = self.ui.settings["isa.registers"] or trace.is_static
 
         def rows() -> IsaRows:
-            return isa_rows(trace, ingredients(trace.code, job(), idle), structure(), mode, live(trace.code))
+            live = None
+            if shows_registers and not trace.code.is_unreadable.any():
+                from rcv_py.analysis.program import live_registers  # noqa: PLC0415 - rarely used
+
+                live = live_registers.live_registers(trace.code)
+            return isa_rows(trace, ingredients(trace.code, job(), idle), structure(), mode, live)
 
         self._updates.run(rows, self._take_rows)
-
-    def _live(self) -> Callable[[CodeTable], LiveRegisters | None]:
-        """Return a function for a thread that returns the held registers, or None if they are hidden."""
-        trace = self.session.trace.value
-        if not (self.ui.settings["isa.registers"] or (trace is not None and trace.is_static)):
-            return lambda code: None
-        from rcv_py.analysis.program.live_registers import live_registers  # noqa: PLC0415 - rarely used
-
-        return lambda code: None if code.is_unreadable.any() else live_registers(code)
 
     def _key(self) -> tuple[Any, ...]:
         """Return the inputs of the costs besides trace, clock range and number of loaded waves."""
@@ -247,7 +225,7 @@ class IsaPanel(CodePanel):
     def _take_rows(self, rows: IsaRows) -> None:
         is_first = self._rows is None
         self._rows = rows
-        self.facts.keep(rows.program)
+        self.facts.program = rows.program
         self._show()
         self._show_strip()
         self._show_note()
@@ -265,11 +243,10 @@ class IsaPanel(CodePanel):
         if line is not None:  # of the last visit
             self.view.show_at_third(line)
             return
-        cost = np.where(rows.trace.code.is_label, 0, rows.cost)
-        if not cost.any():
+        if not rows.total:
             self.view.verticalScrollBar().setValue(0)
             return
-        hottest = int(np.argmax(cost))
+        hottest = int(np.argmax(rows.code_cost))
         self.view.show_at_third(hottest)
 
         def select() -> None:
@@ -289,19 +266,15 @@ class IsaPanel(CodePanel):
 
     def _show_strip(self) -> None:
         if self._rows is not None:
-            cost = np.where(self._rows.trace.code.is_label, 0, self._rows.cost)
-            self.strip.set_cost(self.view.shown_cost(cost))
+            self.strip.set_cost(self.view.shown_cost(self._rows.code_cost))
 
     def _show_note(self) -> None:
         needs_wave = self.session.latency_mode.value not in OF_ALL_WAVES
         note = ""
         if needs_wave and self.session.wave() is None:
             wave = self.session.selection.value.wave
-            note = (
-                Message("Wave {0} is not read yet; its numbers follow.", wave)
-                if wave
-                else "No wave is selected."
-            )
+            waiting = Message("Wave {0} is not read yet; its numbers follow.", wave)
+            note = waiting if wave else "No wave is selected."
         elif self._rows is not None and self._rows.bars.mode is not self.facts.mode:
             why = self.facts.why_not(self.facts.mode, self._rows.trace, self._rows.costs)
             note = Message("{0} The bars show the total latency.", why)
@@ -315,15 +288,14 @@ class IsaPanel(CodePanel):
     # -- following the session ----------------------------------------------------------------------
 
     def _more_waves(self) -> None:
+        """Update what depends on the selected wave and hit."""
         if self._key() != self._cost_key:
             self._updates.ask()
         self._refresh_arrows()
 
     def _follow(self) -> None:
         trace, selection = self.session.trace.value, self.session.selection.value
-        if self._key() != self._cost_key:
-            self._updates.ask()
-        self._refresh_arrows()
+        self._more_waves()
         if trace is None or self._rows is None:
             return
         line = -1 if self.session.line is None else self.session.line
@@ -413,21 +385,10 @@ class IsaPanel(CodePanel):
         """Select an instruction; the time views move to the execution selected with it."""
         self.session.select_line(row)
 
-    @property
-    def has_rows(self) -> bool:
-        """Return whether there are rows to fold or to draw differently."""
-        return self._rows is not None
-
-    @property
-    def has_cost(self) -> bool:
-        """Return whether any row has a cost."""
-        return self._rows is not None and bool(self._rows.total)
-
     def step_hottest(self, direction: int) -> None:
         """Select the row with the next lower (+1) or next higher (-1) cost than the selected row."""
         if self._rows is not None:
-            cost = np.where(self._rows.trace.code.is_label, 0, self._rows.cost)
-            at = next_hottest(cost, self.session.selection.value.line, direction)
+            at = next_hottest(self._rows.code_cost, self.session.selection.value.line, direction)
             if at >= 0:
                 self.go(at)
 
@@ -447,14 +408,12 @@ class IsaPanel(CodePanel):
         self._show_match()
 
     def _show_match(self) -> None:
-        """Show the matches of a search, if they belong to the shown program."""
         shown = len(self.view.table.view_rows)
-        if self.view.rows is None or (len(self.matches) and self.matches[-1] >= shown):
-            return
-        self.view.set_matches(self.matches, self.session.query.value)
-        self.strip.set_marks(self.matches)
-        self._filter()
-        self._say_matches()
+        if self.view.rows is not None and not (self.matches >= shown).any():  # they are of this program
+            self.view.set_matches(self.matches, self.session.query.value)
+            self.strip.set_marks(self.matches)
+            self._filter()
+            self._say_matches()
 
     def focus_search(self) -> bool:
         """Show the search field with the cursor in it."""
@@ -472,7 +431,6 @@ class IsaPanel(CodePanel):
         self.view.set_only(self.matches if is_on else None)
 
     def _say_matches(self) -> None:
-        """Show the number of matches, and which match is selected."""
         total = len(self.matches)
         at = np.flatnonzero(self.matches == self.session.selection.value.line)
         text = Message("{0:,} of {1:,}", int(at[0]) + 1, total) if len(at) else Message("{0:,} found", total)
@@ -498,29 +456,24 @@ class IsaPanel(CodePanel):
             self.go(place if self.view.is_folding else self.view.table.data_row(place))
 
     def _open_menu(self, position: QPoint) -> None:
-        row = self.view.table.data_row(self.view.view_row_at(position.y()))
+        view, above = self.view, self.view.heading_at(position)
+        row = view.table.data_row(view.view_row_at(position.y())) if above is None else above.row
         if row >= 0:
-            above = self.view.heading_at(position)
-            at = None if above is not None else self.view.register_at(position)
-            menu = row_menu(self, row if above is None else above.row, at)
+            menu = row_menu(self, row, view.register_at(position) if above is None else None)
             self.add_copy(menu)
             menu.aboutToHide.connect(menu.deleteLater)
-            menu.popup(self.view.viewport().mapToGlobal(position))
-
-    # -- called by the shell ------------------------------------------------------------------------
+            menu.popup(view.viewport().mapToGlobal(position))
 
     @classmethod
     def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:
         settings = ui.settings
 
         def no_cost() -> str:
-            return "" if lazy.existing is not None and lazy.existing.has_cost else NO_COST
+            rows = None if lazy.existing is None else lazy.existing._rows
+            return NO_COST if rows is None or not rows.total else ""
 
         def no_rows() -> str:
-            return "" if lazy.existing is not None and lazy.existing.has_rows else NO_ROWS
-
-        def choose(panel: Self) -> None:
-            panel.view.header.popup(panel.view.header.menu())
+            return NO_ROWS if lazy.existing is None or lazy.existing._rows is None else ""
 
         def other_folds(panel: Self) -> None:
             panel.view.set_fold_by("label" if panel.view.fold_by == "block" else "block")
@@ -548,7 +501,8 @@ class IsaPanel(CodePanel):
                 lambda action: lazy.with_panel(lambda panel: action(panel.walk)),
             ),
             *commands("Analyze/Listing", (
-                ("isa.columns", "Columns and choices of the listing …", "Ctrl+Alt+O", lazy.with_panel(choose),
+                ("isa.columns", "Columns and choices of the listing …", "Ctrl+Alt+O",
+                 lazy.with_panel(lambda panel: panel.view.header.popup(panel.view.header.menu())),
                  "Show the menu of the header: columns, latency mode, arrows, bars, folds.", no_rows),
                 ("isa.fold_all", "Fold all blocks", "Ctrl+Alt+-",
                  lazy.with_panel(lambda panel: panel.view.fold_all()),
@@ -575,42 +529,31 @@ class IsaPanel(CodePanel):
     def command_line(self) -> command_text.CommandWords | None:
         if self._rows is None:
             return None
-        session, bars = self.session, self._rows.bars.mode
-        mode, selected = session.latency_mode.value, command_text.wave(session, "wave")
-        words: command_text.CommandWords = ()
+        session, mode, bars = self.session, self.session.latency_mode.value, self._rows.bars.mode
+        word = f"--mode={next(name for name, known in MODES.items() if known is mode)}"
+        words: list[str] = []
         if mode in OF_ALL_WAVES:
-            words = (f"--mode={MODES[mode]}", *command_text.clock(session))
-        elif selected:
+            words = [word, *command_text.clock(session)]
+        elif selected := command_text.wave(session, "wave"):
             hit = f"--hit={(session.selection.value.hit or 0) + 1}"
-            words = (f"--mode={MODES[mode]}", *selected, *((hit,) if mode is LatencyMode.ITERATION else ()))
-        return command_text.rcv(
-            session,
-            "isa",
-            *words,
-            *(() if bars is Annotation.TOTAL else (f"--bars={bars.name.lower()}",)),
-            *command_text.idle(self.ui),
-            *(command_text.matching(session.query.value) if self.view.table.is_filtered else ()),
-            *command_text.sorting(self.view.table),
-        )
+            words = [word, *selected, *((hit,) if mode is LatencyMode.ITERATION else ())]
+        words += [] if bars is Annotation.TOTAL else [f"--bars={bars.name.lower()}"]
+        words += command_text.idle(self.ui)
+        words += command_text.matching(session.query.value) if self.view.table.is_filtered else ()
+        return command_text.rcv(session, "isa", *words, *command_text.sorting(self.view.table))
 
     def sheet(self) -> Sheet | None:
         """Return the table as shown: filtered and sorted; folded rows are written out."""
-        if self._rows is None:
-            return None
-        table = self.view.table
-        rows = list(range(len(self._rows.text))) if self.view.is_folding else None
-        return csv_sheet(self._rows, table, rows)
+        rows = self._rows
+        every = range(len(rows.text)) if rows is not None and self.view.is_folding else None
+        return None if rows is None else csv_sheet(rows, self.view.table, every)
 
     def caption(self) -> str:
         return "" if self._rows is None or self._rows.trace.is_static else self._rows.costs.label
 
     def save_state(self) -> dict[str, Any]:
-        return {
-            **super().save_state(),
-            "gutter": self.view.arrow_mode,
-            "bars": self.facts.mode.name,
-            "fold_by": self.view.fold_by,
-        }
+        own = {"gutter": self.view.arrow_mode, "bars": self.facts.mode.name, "fold_by": self.view.fold_by}
+        return super().save_state() | own
 
     def load_state(self, state: dict[str, Any]) -> None:
         super().load_state(state)
@@ -636,19 +579,17 @@ def row_menu(panel: IsaPanel, row: int, at: OperandPosition | None = None) -> QM
     text, is_label = code.text[row], bool(code.is_label[row])
     place = selection if selection.line == row else Selection(selection.wave, row)
 
-    def select_and(action: Callable[[], None]) -> Callable[[], None]:
+    def add(title: str, call: Callable[[], object], why_not: str = "") -> None:
+        allow(add_action(menu, title, call), why_not)
+
+    def add_there(title: str, action: Callable[[], object], why_not: str = "") -> None:
+        """Add an action on the instruction, which it selects first."""
+
         def run() -> None:
             panel.go(row)
             action()
 
-        return run
-
-    def add(title: str, call: Callable[[], object], why_not: str = "") -> None:
-        allow(add_action(menu, title, call), why_not)
-
-    def linked(is_producer: bool) -> tuple[Callable[[], object], str]:
-        found, why = panel.walk.linked(row, is_producer)
-        return partial(panel.go, found), why
+        add(title, run, why_not)
 
     menu.setToolTipsVisible(True)
     ran = "" if code.hits[row] and not is_label else "It was never executed."
@@ -657,21 +598,20 @@ def row_menu(panel: IsaPanel, row: int, at: OperandPosition | None = None) -> QM
     add("Copy address", lambda: copy_text(f"{int(code.address[row]):#x}"))
     add("Copy place in trace", lambda: copy_text(str(place)))
     menu.addSeparator()
-    add("What this waits for", *linked(True))
-    add("Waited for by", *linked(False))
+    walk = panel.walk
+    for title, is_producer in (("What this waits for", True), ("Waited for by", False)):
+        found, why_not = walk.linked(is_producer, row)
+        add(title, partial(panel.go, found), why_not)
     if at is not None:
         view.place_cursor(at)
         name = text[at.operand.start : at.operand.stop]
-        for is_written, title in (
-            (True, Message("Where {0} is written", name)),
-            (False, Message("Where {0} is read next", name)),
-        ):
-            walk = partial(panel.walk.go_register, is_written)
-            add(title, walk, panel.walk.register_target(is_written)[1])
+        written, read = Message("Where {0} is written", name), Message("Where {0} is read next", name)
+        add(written, partial(walk.go_register, True), walk.register_target(True)[1])
+        add(read, partial(walk.go_register, False), walk.register_target(False)[1])
     chain = "" if code.chain(row) else "The capture does not say which source line it came from."
-    add("Go to source", select_and(lambda: panel.wants.emit("source")), chain)
-    add("Zoom to this execution", select_and(session.fit_selection), ran)
-    add("All executions, by duration", select_and(lambda: panel.wants.emit("distribution")), ran)
+    add_there("Go to source", lambda: panel.wants.emit("source"), chain)
+    add_there("Zoom to this execution", session.fit_selection, ran)
+    add_there("All executions, by duration", lambda: panel.wants.emit("distribution"), ran)
     menu.addSeparator()
     add_trials(menu, session, row, panel.wants.emit)
     add("Filter to this instruction", lambda: panel.filter_to(text.split(" ")[0]))
@@ -680,7 +620,7 @@ def row_menu(panel: IsaPanel, row: int, at: OperandPosition | None = None) -> QM
         fold = "Unfold this block" if view.folds.folded[section] else "Fold this block"
         add(fold, lambda: view.toggle(section))
     menu.addSeparator()
-    add("Bookmark", select_and(session.toggle_bookmark))
+    add_there("Bookmark", session.toggle_bookmark)
     chosen = view.selected_rows()
     about = Anchor(instructions=tuple(chosen if row in chosen else (row,)))
     add_note_actions(menu, session, about, view.notes_of(row))

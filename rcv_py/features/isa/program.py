@@ -73,13 +73,11 @@ class ProgramStructure:
     @cached_property
     def loop_notes(self) -> dict[int, str]:
         """Return how many iterations each loop took per entry, at the first row of its header."""
-        table = self.loops
-        columns = (self.blocks.head[table.header], table.entries, table.rounds)
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        return {
-            row: Message("loop ×{0:.4g}", took / entries) if entries else "loop"
-            for row, entries, took in rows
-        }
+        loops, notes = self.loops, dict[int, str]()
+        columns = (self.blocks.head[loops.header], loops.entries, loops.rounds)
+        for row, entries, took in zip(*(column.tolist() for column in columns), strict=True):
+            notes[row] = Message("loop ×{0:.4g}", took / entries) if entries else "loop"
+        return notes
 
     def ran(self, loop: int) -> bool:
         """Return whether a loop is known to have run, or it is unknown (a capture of samples)."""
@@ -144,13 +142,13 @@ class IsaFacts(QObject):
         super().__init__()
         self._ui, self._panel, self._changed = ui, panel, changed
         self.mode = Annotation.TOTAL
-        self._program: ProgramStructure | None = None
+        self.program: ProgramStructure | None = None  # the structure that was made last
         for name in ("branches", *NEEDS.values()):
             ui.results.cell(name).watch(self._arrived)
 
     def open(self) -> None:
         """Request the results that the listing always shows, and those that the mode needs."""
-        self._program = None
+        self.program = None
         trace = self._ui.session.trace.value
         if trace is not None and trace.has_thread_trace:
             self._panel.want_result("branches")
@@ -164,14 +162,10 @@ class IsaFacts(QObject):
 
     def structure(self, trace: Trace) -> Callable[[], ProgramStructure]:
         """Return a function for a thread that returns the structure of the code, made once."""
-        found, known = self._ui.results.cell("branches").value, self._program
+        found, known = self._ui.results.cell("branches").value, self.program
         if known is not None and known.trace is trace and known.branches is found:
             return lambda: known
         return lambda: program(trace, found)
-
-    def keep(self, structure: ProgramStructure) -> None:
-        """Store a structure."""
-        self._program = structure
 
     def ingredients(self) -> Callable[[CodeTable, CostColumns, bool], Ingredients]:
         """Return a function for a thread that makes the data of bars from the present answers."""

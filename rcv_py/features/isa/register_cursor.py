@@ -10,7 +10,6 @@ from typing import NamedTuple
 from rcv_py.analysis.program.registers import Operand, definition, next_use, operands
 from rcv_py.base.text import Message
 from rcv_py.features.isa.program import ProgramStructure
-from rcv_py.model.code import CodeTable
 
 _TESTS = re.compile(r"\s*(s_cmp|s_bitcmp|v_cmpx|s_\w+_saveexec)")
 
@@ -75,35 +74,24 @@ class RegisterCursor:
         self.hovered = self.placed = None
 
 
-def _regions(code: CodeTable, structure: ProgramStructure, row: int) -> tuple[range, range | None]:
-    """Return the rows of the kernel around a row, and the rows of the innermost loop around it."""
-    kernel, loops, inner = int(code.kernel[row]), structure.loops, structure.innermost(row)
-    region = range(len(code))
+def linked_row(structure: ProgramStructure, at: OperandPosition, *, is_written: bool) -> int:
+    """Return the row that last wrote the registers of an operand, or reads them next; -1: no row does."""
+    code, loops, inner = structure.trace.code, structure.loops, structure.innermost(at.row)
+    kernel, region = int(code.kernel[at.row]), range(len(code))
     if 0 <= kernel < len(code.kernels):
         region = range(code.kernels[kernel].first, code.kernels[kernel].stop)
-    return region, range(int(loops.first[inner]), int(loops.stop[inner])) if inner >= 0 else None
+    loop = range(int(loops.first[inner]), int(loops.stop[inner])) if inner >= 0 else None
+    return (definition if is_written else next_use)(code.text, at.row, at.registers, region, loop)
 
 
-def definition_of(code: CodeTable, structure: ProgramStructure, at: OperandPosition) -> int:
-    """Return the row that last wrote the registers of an operand, -1 if the kernel has none."""
-    return definition(code.text, at.row, at.registers, *_regions(code, structure, at.row))
-
-
-def next_use_of(code: CodeTable, structure: ProgramStructure, at: OperandPosition) -> int:
-    """Return the next row that reads the registers of an operand, -1 if the kernel has none."""
-    return next_use(code.text, at.row, at.registers, *_regions(code, structure, at.row))
-
-
-def register_tip(code: CodeTable, structure: ProgramStructure, at: OperandPosition) -> str:
+def register_tip(structure: ProgramStructure, at: OperandPosition) -> str:
     """Return one line on where the registers of an operand are written and read."""
-    name = code.text[at.row][at.operand.start : at.operand.stop]
-    before, after = definition_of(code, structure, at), next_use_of(code, structure, at)
-    whence = (
-        Message("written at {0}  {1}", before, code.text[before])
-        if before >= 0
-        else "written before the kernel begins"
-    )
+    text = structure.trace.code.text
+    before, after = (linked_row(structure, at, is_written=is_written) for is_written in (True, False))
+    whence: str = "written before the kernel begins"
     if at.operand.writes and not at.operand.reads:
         whence = "written here"
-    where = Message("next read at {0}  {1}", after, code.text[after]) if after >= 0 else "not read any more"
-    return f"{name}: {whence}; {where}"
+    elif before >= 0:
+        whence = Message("written at {0}  {1}", before, text[before])
+    where = Message("next read at {0}  {1}", after, text[after]) if after >= 0 else "not read any more"
+    return f"{text[at.row][at.operand.start : at.operand.stop]}: {whence}; {where}"

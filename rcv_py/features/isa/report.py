@@ -9,7 +9,7 @@ from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.base.text import Message, count
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Part, ReportNote, ReportSection, ReportTable
+from rcv_py.export.report.model import ReportNote, ReportSection, ReportTable
 from rcv_py.features.isa.result import listing
 
 TOP_BLOCKS = 12
@@ -17,6 +17,7 @@ MAX_LINES = 4000  # instructions of the map, one by one
 MAX_BLOCKS = 4000  # that have a row
 MAX_UNFOLDED_BLOCKS = 40  # in the overview of the map
 MAX_NAMED = 3  # source places of a block
+_OF = "Of latency and idle of all instructions."
 
 
 def blocks_of(inputs: ReportInputs) -> ReportSection | None:
@@ -25,10 +26,8 @@ def blocks_of(inputs: ReportInputs) -> ReportSection | None:
     if not found.weight.any():
         return None
     top = found.top(min(TOP_BLOCKS, int(np.count_nonzero(found.weight))))
-    parts: tuple[Part, ...] = (cells.report_table(top, inputs.trace),)
-    if inputs.is_sampled:
-        parts += (ReportNote("Numbers are PC samples."),)
-    return ReportSection("blocks", "Basic blocks", parts)
+    notes = [ReportNote("Numbers are PC samples.")] if inputs.is_sampled else []
+    return ReportSection("blocks", "Basic blocks", (cells.report_table(top, inputs.trace), *notes))
 
 
 def pc_map(inputs: ReportInputs) -> ReportSection | None:
@@ -56,9 +55,7 @@ def pc_map(inputs: ReportInputs) -> ReportSection | None:
         cells.links(inputs, last.tolist(), "last"),
         cells.column("addresses", spans),
         cells.numbers("hits", costs.hits[chosen], "Executions of its first instruction."),
-        cells.shares(
-            "share", costs.cost[chosen], int(costs.cost.sum()), "Of latency and idle of all instructions."
-        ),
+        cells.shares("share", costs.cost[chosen], int(costs.cost.sum()), _OF),
         cells.column("sources, most instructions first", sources),
         caption=title,
         is_folded=len(chosen) > MAX_UNFOLDED_BLOCKS,
@@ -66,10 +63,8 @@ def pc_map(inputs: ReportInputs) -> ReportSection | None:
     intro = "Addresses are offsets in the code object. Open a block to see its instructions."
     left_out = len(found) - int(fits.sum())
     if left_out:
-        rest = Message(
-            "the instructions of {0} cheap blocks are left out; rcv isa lists them.", count(left_out)
-        )
-        intro += Message(" Of {0} blocks, {1}", count(len(found)), rest)
+        rest = "the instructions of {0} cheap blocks are left out; rcv isa lists them."
+        intro += Message(" Of {0} blocks, {1}", count(len(found)), Message(rest, count(left_out)))
     details = (_block(inputs, found, row) for row in sorted(order[fits].tolist()))
     return ReportSection("map", "From addresses to sources", (overview, *details), intro)
 

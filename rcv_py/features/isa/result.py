@@ -9,9 +9,10 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
 from rcv_py.analysis.cost.place_text import leaf_texts
-from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, labels
+from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
 from rcv_py.analysis.program.branches import Branches, Flow, branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
+from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import PEOPLE, unknown
@@ -22,6 +23,7 @@ _ROW = common.INSTRUCTION_INDEX
 _SHARE = replace(common.COST_SHARE, kind=kinds.PART)
 _INSTRUCTION = common.INSTRUCTION_TEXT
 _SOURCE = kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none")
+_BAR = "Length of the bar of --bars, in cycles; for reasons, in samples"
 LINES = Spec(
     "isa lines",
     "Instructions in the order of the program; with --top by latency and idle.",
@@ -30,13 +32,7 @@ LINES = Spec(
     *common.COSTS,
     _SHARE,
     kinds.TEXT("block", "Name of the basic block"),
-    kinds.NUMBER(
-        "bar",
-        "Length of the bar of --bars, in cycles; for reasons, in samples",
-        digits=3,
-        is_unknown=True,
-        is_optional=True,
-    ),
+    kinds.NUMBER("bar", _BAR, digits=3, is_unknown=True, is_optional=True),
     _INSTRUCTION,
     _SOURCE,
 )
@@ -88,6 +84,14 @@ VARIANTS = {  # kind of a row → its table and its option
     "labels": (LABELS, "Labels: --labels."),
 }
 LISTED = ("instructions", "blocks", "branches")
+MODES = {  # of `--mode`
+    "sum": LatencyMode.SUM_ALL,
+    "mean": LatencyMode.MEAN_ALL,
+    "hit": LatencyMode.ITERATION,
+    "wave-sum": LatencyMode.SUM_WAVE,
+    "wave-mean": LatencyMode.MEAN_WAVE,
+    "wave-max": LatencyMode.MAX_WAVE,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +110,6 @@ class IsaListing:
         """Return all rows in program order (0), or the costliest ones, the largest first."""
         return self.table[np.argsort(-self.weight, kind="stable")[:count]] if count else self.table
 
-    def with_bars(self, lengths: np.ndarray) -> IsaListing:
-        """Return the instructions, each with the length of its bar."""
-        return replace(self, table=ResultTable(self.table.spec, {**self.table.columns, "bar": lengths}))
-
 
 def listing(
     trace: Trace,
@@ -123,27 +123,16 @@ def listing(
 
     `costs` default to all waves; shares are of latency, and of idle if it is shown.
     """
-    costs = costs or cost_columns(trace.code)
-    how = flow(trace.code)
-    found = _jumps(trace, how, kind == "branches", jumps)
+    costs, how, found = costs or cost_columns(trace.code), flow(trace.code), None
+    # Waves are read if their jumps are requested, or if the target of an executed branch is unknown.
+    is_unknown = how.is_branch & (how.target < 0) & (trace.code.hits > 0)
+    if trace.has_thread_trace and (kind == "branches" or is_unknown.any()):
+        found = jumps()
     if kind == "branches":
         return _branches(trace, how, found, costs)
     if kind == "blocks":
         return _blocks(trace, blocks(trace.code, found), costs)
     return _lines(trace, blocks(trace.code, found), costs, show_idle)
-
-
-def label_table(trace: Trace, costs: CostColumns) -> ResultTable:
-    """Return the labels with the cost of the code after each."""
-    return ResultTable.of(LABELS, labels(trace.code, costs.latency))
-
-
-def _jumps(trace: Trace, how: Flow, is_needed: bool, jumps: Callable[[], Branches]) -> Branches | None:
-    """Read the waves if their jumps are requested, or if the target of an executed branch is unknown."""
-    unknown = how.is_branch & (how.target < 0) & (trace.code.hits > 0)
-    if not trace.has_thread_trace or not (is_needed or unknown.any()):
-        return None
-    return jumps()
 
 
 def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> IsaListing:
@@ -173,9 +162,8 @@ def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> IsaListing:
         "name": table.name,
         "source": sources(trace, table.first),
     }
-    return IsaListing(
-        ResultTable.of(common.measured_in(BLOCKS, costs.label), sums, columns), sums.cost, costs.label
-    )
+    spec = common.measured_in(BLOCKS, costs.label)
+    return IsaListing(ResultTable.of(spec, sums, columns), sums.cost, costs.label)
 
 
 def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumns) -> IsaListing:

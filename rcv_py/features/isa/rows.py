@@ -44,6 +44,7 @@ LONG = 96  # characters that may take the room of stall and idle time
 TIGHTEST = 0.82  # share of a character's width, in an instruction that would not fit otherwise
 YIELDS = ("idle", "stall", "issued", "stalled", "reason")  # columns that give way first
 BAR_PX = 46
+_count = partial(Column, text=blank_zero, is_number=True)
 HELD, HELD_PX = "registers", 58  # id and width of the column of registers
 LATENCY_TIP = " Click the triangle to choose another mode."
 TRIANGLE_PX = 14  # px for a triangle at the left
@@ -69,12 +70,16 @@ class IsaRows:
     place: tuple[str, ...]  # full innermost source place
     cost: np.ndarray  # int64, the value of the bar; for a label the cost of its block
     reason: np.ndarray  # int64, most frequent stall reason of the samples, -1 if there is none
-    largest: int  # without labels
     total: int  # without labels
     has_idle: bool  # whether costs hold idle time
     bars: LineBars  # content of the bars
     program: ProgramStructure
     live: LiveRegisters | None = None  # if the column of registers is shown
+
+    @cached_property
+    def code_cost(self) -> np.ndarray:
+        """Return the costs without those of labels, int64."""
+        return np.where(self.trace.code.is_label, 0, self.cost)
 
     @cached_property
     def held(self) -> np.ndarray:
@@ -97,34 +102,26 @@ def isa_rows(
     """Return the table's data for the costs in `has`, with bars of a mode, and registers if known."""
     code, costs = trace.code, has.costs
     cost = np.where(code.is_label, 0, charged(costs, has.show_idle))
-    largest, total = int(cost.max(initial=0)), int(cost.sum())
-    text = list(code.text)
+    text, total, sampled = list(code.text), int(cost.sum()), code.stall_reasons
     for label in labels(code, cost):
         text[label.row] = label.name
         cost[label.row] = label.cost
-    place = tuple(known_place(trace, row, full=True) for row in range(len(code)))
-    bars = annotation(mode, has)
+    reason = np.full(len(code), -1, dtype=np.int64)
+    if sampled is not None and sampled.shape[1]:
+        reason = np.where(sampled.sum(axis=1) > 0, np.argmax(sampled, axis=1), -1)
     return IsaRows(
         trace=trace,
         costs=costs,
         text=tuple(text),
-        place=place,
+        place=tuple(known_place(trace, row, full=True) for row in range(len(code))),
         cost=cost,
-        reason=_reasons(code),
-        largest=largest,
+        reason=reason,
         total=total,
         has_idle=has.show_idle,
-        bars=bars,
+        bars=annotation(mode, has),
         program=structure,
         live=live,
     )
-
-
-def _reasons(code: CodeTable) -> np.ndarray:
-    table = code.stall_reasons
-    if table is None or not table.shape[1]:
-        return np.full(len(code), -1, dtype=np.int64)
-    return np.where(table.sum(axis=1) > 0, np.argmax(table, axis=1), -1)
 
 
 def rows_at_leaf(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
@@ -141,12 +138,6 @@ def rows_of_place(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
         at = np.flatnonzero((code.chain_file == place[0]) & (code.chain_line == place[1]))
         is_here[np.searchsorted(code.chain_first, at, side="right") - 1] = True
     return is_here
-
-
-def width_of(program: ProgramStructure) -> int:
-    """Return the needed width of the column."""
-    deepest = int(program.loops.depth.max()) if len(program.loops) else 0
-    return TRIANGLE_PX + 2 + BRACKET_PX * min(deepest, MAX_BRACKETS)
 
 
 def text_column(rows: IsaRows, char_px: float, *, is_whole: bool) -> Elastic:
@@ -180,16 +171,15 @@ def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMod
     has_waits = trace.has_thread_trace or trace.is_static
     unit, order = unit_of(trace), "share_of_total" if bars.mode is Annotation.TOTAL else "bar"
     lengths = np.rint(np.where(code.is_label, rows.cost * bars.is_sum, bars.total)).astype(np.int64)
-    of_cycles = "cycles of latency and idle time" if rows.has_idle else "cycles of latency"
-    share_tip = Message(
-        "Share of all {0} {1} in this table; for a label, of its block.",
-        grouped(rows.total),
-        of_cycles if unit == "cycles" else unit,
-    )
+    whole = "cycles of latency and idle time" if rows.has_idle else "cycles of latency"
+    whole = whole if unit == "cycles" else unit
+    text = "Share of all {0} {1} in this table; for a label, of its block."
+    share_tip = Message(text, grouped(rows.total), whole)
     bar_tip = Message("{0} in {1}: {2}. Click to choose others.", bars.mode.value, bars.unit, bars.of)
-    shown = join_texts("; ", (Message("{0}: {1}", part.name, part.meaning) for part in bars.parts))
+    parts = join_texts("; ", (Message("{0}: {1}", part.name, part.meaning) for part in bars.parts))
+    bar_tip = Message("{0}\n{1}", bar_tip, parts)
     cost = bars.mode.heading
-    number = partial(Column, is_number=True)
+    folds_px = TRIANGLE_PX + 2 + BRACKET_PX * min(int(rows.program.loops.depth.max(initial=0)), MAX_BRACKETS)
     drawn = partial(Column, title="", values=(), has_values=False)
     times = Times.of(trace, settings)
     measured = {
@@ -205,21 +195,19 @@ def isa_columns(rows: IsaRows, settings: Settings, arrows: str, mode: LatencyMod
         if trace.has_thread_trace
     }
     idle = measured.pop("idle", None)  # after the bar, which must be visible in a narrow window
+    shares = 100.0 * rows.cost / max(1, rows.total)
+    share = field_column(LINES["share_of_total"], shares, title="%", text=share_text, width=0, tip=share_tip)
     return (
         drawn("gutter", width=MIN_PX, headings=(arrows,) if has_waits else (arrows, ""),
               tip=Message("What waits for what; branch targets. Click to choose.\n{0}", LEGEND)),
-        drawn("fold", width=width_of(rows.program), tip="Blocks to fold; loops. Click to fold several."),
+        drawn("fold", width=folds_px, tip="Blocks to fold; loops. Click to fold several."),
         field_column(LINES["instruction"], np.arange(len(code)), text=str, width=0),
         field_column(LINES["text"], rows.text, width=FLOOR_PX),
         *(_sample_columns(rows) if trace.has_pc_samples else ()),
         *measured.values(),
-        *(() if trace.is_static else (
-            field_column(LINES["share_of_total"], 100.0 * rows.cost / max(1, rows.total), title="%",
-                         text=share_text, width=0, tip=share_tip),
-        )),
-        number("cost", f"{cost}, {bars.unit}", lengths, blank_zero, width=BAR_PX, is_left=True,
-               tip=Message("{0}\n{1}", bar_tip, shown), sort=order, headings=(cost,),
-               is_shown=not trace.is_static),
+        *(() if trace.is_static else (share,)),
+        _count("cost", f"{cost}, {bars.unit}", lengths, is_left=True, width=BAR_PX, tip=bar_tip, sort=order,
+               headings=(cost,), is_shown=not trace.is_static),
         *(() if idle is None else (idle,)),
         *(() if rows.live is None else (_held_column(rows),)),
         *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190),)
@@ -253,15 +241,12 @@ def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
     def reason_text(row: int, reason: int) -> str:
         if reason < 0 or table is None:
             return ""
-        name = (
-            REASON_TEXT.get(StallReason(reason), "")
-            if reason < len(StallReason)
-            else Message("reason {0}", reason)
-        )
+        name: str = Message("reason {0}", reason)
+        if reason < len(StallReason):
+            name = REASON_TEXT.get(StallReason(reason), "")
         return Message("{0} {1:.0f} %", name, 100.0 * table[row, reason] / table[row].sum())
 
     reasons = tuple(reason_text(row, reason) for row, reason in enumerate(rows.reason))
-    number = partial(Column, text=blank_zero, is_number=True)
     counts = (
         ("samples", code.samples, 68, "Samples at this instruction.", "latency"),
         ("issued", code.samples_issued, 60, "Samples that issued.", ""),
@@ -272,17 +257,13 @@ def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
         ("waves", code.sample_waves, "Waves on the sampled unit, on average."),
     )
     return (
-        *(number(id, id, column, width=width, tip=tip, sort=sort)
+        *(_count(id, id, column, width=width, tip=tip, sort=sort)
           for id, column, width, tip, sort in counts if column is not None),
         *((Column("reason", "main stall reason", reasons, width=190,
                   tip="Why most of its samples did not issue."),) if table is not None else ()),
-        *(Column(id, id, column, text=_mean_text, is_number=True, width=52, tip=tip)
-          for id, column, tip in means if column is not None),
+        *(Column(id, id, column, text=lambda value: "" if np.isnan(value) else f"{value:,.1f}",
+                 is_number=True, width=52, tip=tip) for id, column, tip in means if column is not None),
     )  # fmt: skip
-
-
-def _mean_text(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:,.1f}"
 
 
 def _held_column(rows: IsaRows) -> Column:
@@ -292,16 +273,7 @@ def _held_column(rows: IsaRows) -> Column:
         "allocation can do with fewer there. The peak is {0}.",
         grouped(int(rows.held.max(initial=0))),
     )
-    return Column(
-        id=HELD,
-        title="regs",
-        values=rows.held,
-        text=blank_zero,
-        is_number=True,
-        width=HELD_PX,
-        tip=tip,
-        headings=("registers", "regs"),
-    )
+    return _count(HELD, "regs", rows.held, width=HELD_PX, tip=tip, headings=("registers", "regs"))
 
 
 def held_tip(rows: IsaRows, row: int) -> str:
@@ -311,12 +283,8 @@ def held_tip(rows: IsaRows, row: int) -> str:
     files = zip(("VGPR", "AGPR", "SGPR"), rows.live.pressure[row].tolist(), strict=True)
     counts = join_texts(", ", (plural(count, name) for name, count in files if count)) or "No register"
     peak = int(rows.held.argmax())
-    return Message(
-        "{0} must be held here.\nMost are at instruction {1}: {2}.",
-        counts,
-        peak,
-        grouped(int(rows.held[peak])),
-    )
+    most = grouped(int(rows.held[peak]))
+    return Message("{0} must be held here.\nMost are at instruction {1}: {2}.", counts, peak, most)
 
 
 def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") -> Rich:
@@ -333,10 +301,7 @@ def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") ->
     kind = int(code.kind[row])
     where = Message("{0:#x} in object {1}", int(code.address[row]), int(code.codeobj[row]))
     about = KIND_TEXT[TokenKind(kind)] if kind < KIND_COUNT else Message("kind {0}", kind)
-    lines: list[str] = [
-        rich("<tt>{}</tt>", rows.text[row]),
-        Message("instruction {0}, {1}, {2}", row, about, where),
-    ]
+    lines = [rich("<tt>{}</tt>", rows.text[row]), Message("instruction {0}, {1}, {2}", row, about, where)]
     costs = rows.costs
     if rows.trace.has_thread_trace:
         columns = (costs.hits, costs.latency, costs.stall, costs.latency - costs.stall, costs.idle)
@@ -357,26 +322,18 @@ def fold_tip(rows: IsaRows, parts: Blocks, section: int) -> Rich:
     """Return the tooltip of a folded section: its sums, its costliest instruction, how to unfold it."""
     costs = rows.section_costs(parts)
     first, stop = int(parts.first[section]), int(parts.stop[section])
-    name = rich("<b>{}</b>", parts.name[section])
+    name, length = rich("<b>{}</b>", parts.name[section]), plural(int(costs.lines[section]), "instruction")
     if not costs.executed[section]:
         what = "never executed" if rows.trace.has_thread_trace else "without samples"
         what = "not run" if rows.trace.is_static else what
-        return joined(
-            "<br>",
-            [name, Message("{0}, {1}", plural(int(costs.lines[section]), "instruction"), what), UNFOLD],
-        )
-    cost = np.where(rows.trace.code.is_label, 0, rows.cost)[first:stop]
+        return joined("<br>", [name, Message("{0}, {1}", length, what), UNFOLD])
+    cost = rows.code_cost[first:stop]
     top = first + int(np.argmax(cost))
+    sums = (grouped(getattr(costs, name)[section]) for name in SUMS)
     lines = [
         name,
-        Message("#{0} to #{1}, {2}", first, stop - 1, plural(int(costs.lines[section]), "instruction")),
-        Message(
-            "{0} hits · latency {1} · stall {2} · idle {3}",
-            grouped(costs.hits[section]),
-            grouped(costs.latency[section]),
-            grouped(costs.stall[section]),
-            grouped(costs.idle[section]),
-        ),
+        Message("#{0} to #{1}, {2}", first, stop - 1, length),
+        Message("{0} hits · latency {1} · stall {2} · idle {3}", *sums),
         Message("{0} of all {1}", percent(float(cost.sum()), rows.total), unit_of(rows.trace)),
         rich("most of it: {} <tt>{}</tt>", top, rows.text[top]),
         UNFOLD,

@@ -13,7 +13,7 @@ from rcv_py.results import common, kinds
 from rcv_py.results.field import Field, unknown
 from rcv_py.results.places import placed, sources
 from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import DictionaryColumn, ResultTable, Spec
+from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Spec
 
 NOTE = "Cycles are modelled: one wave alone, usual latencies of loads."
 _ROWS = kinds.listed(kinds.ROW, "An instruction")._replace(text=lambda rows: ", ".join(map(str, rows)))
@@ -57,35 +57,31 @@ def program_table(trace: Trace, by: str) -> ResultTable:
     """Return one row per instruction or `block` of a program that has not run."""
     code, table = trace.code, blocks(trace.code)
     depth = loops(table).depth_of_block
+    columns: Columns
     if by == "block":
-        lines = np.add.reduceat((~code.is_label).astype(np.int64), table.first)
-        return ResultTable(
-            PROGRAM_BLOCKS,
-            {
-                "block": np.arange(len(table)),
-                "first_instruction": table.first,
-                "last_instruction": table.stop - 1,
-                "instructions": lines,
-                "loops": depth,
-                "cycles": block_lengths(trace),
-                "name": table.name,
-                "source": sources(trace, table.first),
-            },
-        )
-    wait, operation = wait_pairs(program_waits(code, trace.architecture))
-    named: dict[int, list[int]] = {}
-    for row, one in zip(wait.tolist(), operation.tolist(), strict=True):
-        named.setdefault(row, []).append(one)
+        columns = {
+            "block": np.arange(len(table)),
+            "first_instruction": table.first,
+            "last_instruction": table.stop - 1,
+            "instructions": np.add.reduceat((~code.is_label).astype(np.int64), table.first),
+            "loops": depth,
+            "cycles": block_lengths(trace),
+            "name": table.name,
+            "source": sources(trace, table.first),
+        }
+        return ResultTable(PROGRAM_BLOCKS, columns)
+    waited_for: list[list[int]] = [[] for _ in code.text]
+    for wait, operation in zip(
+        *map(np.ndarray.tolist, wait_pairs(program_waits(code, trace.architecture))), strict=True
+    ):
+        waited_for[wait].append(operation)
     held = live_registers(code).pressure[:, RegisterFile.VGPR].astype(np.float64)
-    every = np.arange(len(code))
-    return ResultTable(
-        PROGRAM_LINES,
-        {
-            **placed(trace, every),
-            "address": code.address,
-            "block": DictionaryColumn(table.name, table.of_row),
-            "loops": depth[table.of_row],
-            "vgprs": held if not code.is_unreadable.any() else np.full(len(code), np.nan),
-            "waits_for": [named.get(row, []) for row in every.tolist()],
-        },
-    )
+    columns = {
+        **placed(trace, np.arange(len(code))),
+        "address": code.address,
+        "block": DictionaryColumn(table.name, table.of_row),
+        "loops": depth[table.of_row],
+        "vgprs": held if not code.is_unreadable.any() else np.full(len(code), np.nan),
+        "waits_for": waited_for,
+    }
+    return ResultTable(PROGRAM_LINES, columns)

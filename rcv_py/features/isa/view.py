@@ -3,62 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontMetrics,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPen,
-    QPolygonF,
-    QResizeEvent,
-)
+from PySide6.QtGui import QColor, QFont, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 
 from rcv_py.analysis.program.registers import operands
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, elide_right, percent, short_count, translated, visible
-from rcv_py.features.isa.arrows import (
-    BARE_PX,
-    BRANCH_COLOR,
-    HEADINGS,
-    LABEL_SCALE,
-    LEGEND,
-    MIN_PX,
-    ArrowRows,
-    Emphasis,
-    EndLabel,
-    GutterArrows,
-    Placed,
-    end_at,
-    hit_arrow,
-    paint_arrows,
-    paint_labels,
-    place_arrows,
-)
+from rcv_py.features.isa import arrows as gutter
+from rcv_py.features.isa import rows as listing
 from rcv_py.features.isa.fold_view import FoldView
-from rcv_py.features.isa.ink import BarInk, TextInk
+from rcv_py.features.isa.ink import BarInk, draw_instruction
 from rcv_py.features.isa.program import Heading
 from rcv_py.features.isa.register_cursor import OperandPosition, RegisterCursor, operand_at, register_tip
-from rcv_py.features.isa.rows import (
-    BRACKET_PX,
-    HELD,
-    LEAST_PX,
-    MAX_BRACKETS,
-    TIGHTEST,
-    TRIANGLE_PX,
-    IsaRows,
-    fold_tip,
-    held_tip,
-    isa_columns,
-    isa_tip,
-    text_column,
-)
+from rcv_py.features.isa.rows import HELD, TRIANGLE_PX, IsaRows, isa_tip
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.modes import LatencyMode
 from rcv_py.results.common import SUMS
@@ -99,14 +60,13 @@ class IsaView(FoldView):
         self.same_source = np.empty(0, dtype=bool)  # rows from the selected source line
         self.hovered_source = np.empty(0, dtype=bool)
         self.marked: tuple[int, int] | None = None  # range of rows [first, stop)
-        self.arrows = ArrowRows.none()
+        self.arrows = gutter.ArrowRows.none()
         self.arrow_tips: tuple[str, ...] = ()
         self.gutter_note = ""  # reason if there are no arrows
         self.shows_branches = False  # whether branch counts are shown next to the rows
         self.isolated_row: int | None = None
         self.hits_of: Callable[[int], str] = lambda row: ""  # executions of a row in the selected wave
         self.bars = BarInk(theme)
-        self._text = TextInk(theme)
         self._hovered_arrow = -1
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
@@ -114,7 +74,7 @@ class IsaView(FoldView):
         self._opened_at = -1, -1  # the row shown at first, and the scroll position then
         self.mode = LatencyMode.SUM_ALL  # which execution the columns show
         self.arrow_mode = "waits"
-        self._gutter_px = MIN_PX  # width that the arrows seen so far need
+        self._gutter_px = gutter.MIN_PX  # width that the arrows seen so far need
         self.setAccessibleName(translated("Instructions"))
         self.header.fixed, self.header.natural = frozenset({"text"}), "instruction"
         self.widths.grows = "cost"
@@ -140,17 +100,18 @@ class IsaView(FoldView):
             self.folds.forget()
             self.registers.forget()
             self._found_only = None
-            self.set_arrows(GutterArrows())
+            self.set_arrows(gutter.GutterArrows())
         self.rows = rows
         count = len(rows.text)
         if len(self.same_source) != count:
             self.same_source, self.hovered_source, self._found = np.zeros((3, count), dtype=bool)
         self.bars.show(rows.bars, rows.trace.code)
         is_whole = bool(self.settings["isa.whole_text"])
-        self.widths.elastic = text_column(rows, self.char_px, is_whole=is_whole)
-        self.widths.floor_px = self.widths.elastic.max_px if is_whole else LEAST_PX
+        self.widths.elastic = listing.text_column(rows, self.char_px, is_whole=is_whole)
+        self.widths.floor_px = self.widths.elastic.max_px if is_whole else listing.LEAST_PX
         self.widths.give("gutter", self._least_px)
-        self.show_columns(isa_columns(rows, self.settings, HEADINGS[self.arrow_mode], self.mode))
+        heading = gutter.HEADINGS[self.arrow_mode]
+        self.show_columns(listing.isa_columns(rows, self.settings, heading, self.mode))
         self.legend.set_items(() if rows.trace.is_static else self.bars.legend())
         self.divide()
         self.fit_gutter()
@@ -159,10 +120,15 @@ class IsaView(FoldView):
         """Highlight the matches of a search."""
         self._found = np.zeros(0 if self.rows is None else len(self.rows.text), dtype=bool)
         self._found[rows] = True
-        self._pattern = _pattern_of(query)
+        self._pattern = None
+        if query.text:
+            from rcv_py.base.patterns import Pattern  # noqa: PLC0415 - not needed at a start
+
+            with suppress(UsageError):  # the search field says what is wrong with a pattern
+                self._pattern = Pattern(query.text, query.is_case_sensitive, query.is_regex)
         self.viewport().update()
 
-    def set_arrows(self, arrows: GutterArrows) -> None:
+    def set_arrows(self, arrows: gutter.GutterArrows) -> None:
         """Show other arrows; repaint only if they differ: most are equal once branches are known."""
         is_known = (arrows.note, arrows.tips) == (self.gutter_note, self.arrow_tips)
         if is_known and len(self.arrows) and arrows.rows.looks_like(self.arrows):
@@ -177,7 +143,7 @@ class IsaView(FoldView):
         """Return the width of a gutter with few arrows; PC samples have no waits, and may have no arrows."""
         trace = None if self.rows is None else self.rows.trace
         has_none = trace is not None and not (trace.has_thread_trace or trace.is_static)
-        return BARE_PX if has_none and not len(self.arrows.source) else MIN_PX
+        return gutter.BARE_PX if has_none and not len(self.arrows) else gutter.MIN_PX
 
     def fit_gutter(self) -> None:
         """Make the gutter wide enough for the visible arrows, while instructions have the room they need."""
@@ -185,12 +151,12 @@ class IsaView(FoldView):
         if elastic is None or not has("gutter"):
             return
         self._gutter_px = max(self._gutter_px, self.placed_arrows().needed_px)
-        text, bar, gutter = (self.column_rect(name).width() for name in ("text", "cost", "gutter"))
+        text, bar, px = (self.column_rect(name).width() for name in ("text", "cost", "gutter"))
         own = self.table.columns[self.table.column_of("cost")].width
         spare = max(0, text - elastic.min_px) + max(0, bar - own)
         least = self._least_px
-        wanted = least if least < MIN_PX else self._gutter_px
-        self.widths.give("gutter", max(least, min(wanted, gutter + spare)))
+        wanted = least if least < gutter.MIN_PX else self._gutter_px
+        self.widths.give("gutter", max(least, min(wanted, px + spare)))
         self._place_legend()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -216,7 +182,7 @@ class IsaView(FoldView):
             self.legend.hide()
             return
         title = self.table.columns[self.table.column_of("cost")].heading
-        left = box.left() + 3 * PAD + QFontMetrics(header.font()).horizontalAdvance(translated(title))
+        left = box.left() + 3 * PAD + header.fontMetrics().horizontalAdvance(translated(title))
         room = box.right() - MENU_PX - PAD - left
         self.legend.setGeometry(left, 0, max(0, room), header.height() - 1)
         self.legend.setVisible(room >= MIN_LEGEND)
@@ -239,15 +205,13 @@ class IsaView(FoldView):
             return RowStyle(role("text"), role("raised"), True)
         if self.is_fold(row):
             return RowStyle(role("text"), role("alternate"))
-        return RowStyle(role("text") if self._ran(row) else role("muted"), self._band(row))
+        share = HOVERED_TINT if self.hovered_source[row] else SAME_LINE_TINT if self.same_source[row] else 0.0
+        band = mix(role("base"), role("accent"), share) if share else None
+        return RowStyle(role("text" if self._ran(row) else "muted"), band)
 
     def _ran(self, row: int) -> bool:
         assert self.rows is not None
         return bool(self.rows.cost[row] or self.rows.costs.hits[row] or self.rows.trace.is_static)
-
-    def _band(self, row: int) -> QColor | None:
-        share = HOVERED_TINT if self.hovered_source[row] else SAME_LINE_TINT if self.same_source[row] else 0.0
-        return mix(self.theme.role("base"), self.theme.role("accent"), share) if share else None
 
     def notes_of(self, row: int) -> tuple[Note, ...]:
         if not self.is_fold(row):
@@ -259,33 +223,29 @@ class IsaView(FoldView):
         if self.rows is None or column == "gutter":
             return self._gutter_tip() if column == "gutter" else ""
         if self.is_fold(row) and self.parts is not None:
-            return fold_tip(self.rows, self.parts, self.folds.section(row))
+            return listing.fold_tip(self.rows, self.parts, self.folds.section(row))
         if column == HELD:
-            return held_tip(self.rows, row)
+            return listing.held_tip(self.rows, row)
         if column == "source":
             return self.rows.place[row]
-        tip, at = isa_tip(self.rows, row, self.bars.tip(row), self.hits_of(row)), self.registers.hovered
+        at, tip = self.registers.hovered, isa_tip(self.rows, row, self.bars.tip(row), self.hits_of(row))
         if column == "text" and at is not None and at.row == row:
-            return joined("<br>", (register_tip(self.rows.trace.code, self.rows.program, at), tip))
+            return joined("<br>", (register_tip(self.rows.program, at), tip))
         return tip
 
     def _gutter_tip(self) -> str:
         number = self._hovered_arrow
         if self.rows is not None and 0 <= number < len(self.arrow_tips):
             wait, total = int(self.arrows.group[number]), self.rows.total
-            cost = int(self.rows.cost[wait]) if self.arrows.color[number] != BRANCH_COLOR else 0
-            costs = Message(
-                "{0} costs {1} {2}, {3} of all",
-                wait,
-                grouped(cost),
-                unit_of(self.rows.trace),
-                percent(cost, total),
-            )
             *lines, last = self.arrow_tips[number].split("\n")
-            return "\n".join((*lines, *((costs,) if cost else ()), last))
+            cost = int(self.rows.cost[wait]) if self.arrows.color[number] != gutter.BRANCH_COLOR else 0
+            if cost:
+                unit, share = unit_of(self.rows.trace), percent(cost, total)
+                lines.append(Message("{0} costs {1} {2}, {3} of all", wait, grouped(cost), unit, share))
+            return "\n".join((*lines, last))
         if self.table.sorting is not None:
             return "Arrows are drawn in program order. Click the sorted header again to go back to it."
-        return self.gutter_note or LEGEND
+        return self.gutter_note or gutter.LEGEND
 
     # -- cells --------------------------------------------------------------------------------------
 
@@ -312,13 +272,13 @@ class IsaView(FoldView):
             tight = QFont(font)
             tight.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, char_px - self.char_px)
             painter.setFont(tight)
-        self._text.draw(painter, at, text, kind=kind, room=room, char_px=char_px, plain=plain)
+        draw_instruction(painter, self.theme, at, text, kind=kind, room=room, char_px=char_px, plain=plain)
         painter.setFont(font)
         self._paint_note(painter, cell, len(text), *self.notes(row))
 
     def spacing(self, text: str, width: int) -> float:
         """Return the width of a character of an instruction in a cell: less if it would not fit."""
-        return self.char_px * (1 if len(text) <= self.chars_in(width - 2 * PAD) else TIGHTEST)
+        return self.char_px * (1 if len(text) <= self.chars_in(width - 2 * PAD) else listing.TIGHTEST)
 
     def room(self, text: str, width: int) -> int:
         """Return how many characters of an instruction fit into a cell."""
@@ -326,20 +286,17 @@ class IsaView(FoldView):
 
     def _paint_registers(self, painter: QPainter, cell: QRect, text: str, room: int, char_px: float) -> None:
         """Paint where the registers under the cursor are written (in a frame) and read."""
-        at, role = self.registers.at, self.theme.role
-        if at is None:
-            return
-        for one in operands(text):
-            written, read = one.writes & at.registers, one.reads & at.registers
+        at, role, pen = self.registers.at, self.theme.role, painter.pen()
+        wanted = 0 if at is None else at.registers
+        for one in operands(text) if wanted else ():
+            written, read = one.writes & wanted, one.reads & wanted
             start, stop = one.start, min(one.stop, room)
             if not (written or read) or start >= stop:
                 continue
-            left = cell.left() + PAD + start * char_px
-            width = (stop - start) * char_px
+            left, width = cell.left() + PAD + start * char_px, (stop - start) * char_px
             box = QRectF(left - 1, cell.top() + 1, width + 2, cell.height() - 2)
             painter.fillRect(box, mix(role("base"), role("warning" if written else "accent"), 0.34))
             if written:
-                pen = painter.pen()
                 painter.setPen(QPen(role("warning"), 1))
                 painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
                 painter.setPen(pen)
@@ -347,23 +304,19 @@ class IsaView(FoldView):
     def notes(self, row: int) -> tuple[str, ...]:
         """Return the notes after an instruction, the longest wording first."""
         assert self.rows is not None
-        structure = self.rows.program
-        branch = structure.branch_notes.get(row, "") if self.shows_branches else ""
-        ring = structure.loop_notes.get(row, "")
-        both = (f"{ring} · {branch}",) if ring and branch else ()
-        return (*both, *(note for note in (branch, ring) if note))
+        branch = self.rows.program.branch_notes.get(row, "") if self.shows_branches else ""
+        ring = self.rows.program.loop_notes.get(row, "")
+        both = f"{ring} · {branch}" if ring and branch else ""
+        return tuple(filter(None, (both, branch, ring)))
 
     def _paint_note(self, painter: QPainter, cell: QRect, used: int, *notes: str) -> None:
         """Draw the first note that fits at the right end of the cell, after the text."""
-        room = self.chars_in(cell.width() - 2 * PAD)
-        note = next((note for note in notes if used + NOTE_GAP + len(note) <= room), "")
-        if not note:
-            return
-        ink = painter.pen().color()
-        painter.setPen(self.theme.role("muted"))
-        left = cell.right() - PAD - len(note) * self.char_px
-        draw_text(painter, QPointF(left, cell.top() + self.baseline), note)
-        painter.setPen(ink)
+        room, ink = self.chars_in(cell.width() - 2 * PAD), painter.pen().color()
+        if note := next((note for note in notes if used + NOTE_GAP + len(note) <= room), ""):
+            painter.setPen(self.theme.role("muted"))
+            left = cell.right() - PAD - len(note) * self.char_px
+            draw_text(painter, QPointF(left, cell.top() + self.baseline), note)
+            painter.setPen(ink)
 
     def _paint_found(self, painter: QPainter, cell: QRect, text: str, room: int, char_px: float) -> None:
         if self._pattern is None:
@@ -393,12 +346,14 @@ class IsaView(FoldView):
             return
         count, most = int(self.rows.held[row]), int(self.rows.held.max(initial=0))
         role = "warning" if count >= NEAR_PEAK * most else "measure"
-        length = round((cell.width() - 1) * count / max(1, most))
-        painter.fillRect(
-            QRect(cell.left(), cell.top(), length, cell.height()),
-            mix(self.theme.role("base"), self.theme.role(role), 0.38),
-        )
-        at = self.table.column_of(HELD)
+        strip = QRect(cell)
+        strip.setWidth(round((cell.width() - 1) * count / max(1, most)))
+        painter.fillRect(strip, mix(self.theme.role("base"), self.theme.role(role), 0.38))
+        self._draw_own(painter, cell, row, HELD)
+
+    def _draw_own(self, painter: QPainter, cell: QRect, row: int, column: str) -> None:
+        """Draw the text of a cell as if nothing else was painted there."""
+        at = self.table.column_of(column)
         self.draw_text(painter, cell, self.table.shown_text(row, at), self.table.columns[at])
 
     def _paint_fold(self, painter: QPainter, cell: QRect, row: int) -> None:
@@ -413,10 +368,7 @@ class IsaView(FoldView):
             return
         mark = QRect(cell.left() + PAD, cell.top() + (cell.height() - 10) // 2, 10, 10)
         painter.fillRect(mark, self.theme.reason(reason if reason < len(StallReason) else 0))
-        at = self.table.column_of("reason")
-        self.draw_text(
-            painter, cell.adjusted(14, 0, 0, 0), self.table.shown_text(row, at), self.table.columns[at]
-        )
+        self._draw_own(painter, cell.adjusted(14, 0, 0, 0), row, "reason")
 
     # -- arrows, loops ------------------------------------------------------------------------------
 
@@ -426,11 +378,10 @@ class IsaView(FoldView):
             return QRect()
         return QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), self.viewport().height())
 
-    def placed_arrows(self) -> Placed:
+    def placed_arrows(self) -> gutter.Placed:
         """Return the arrows that cross the viewport; none while rows are sorted."""
-        arrows = self.arrows if self.table.sorting is None else ArrowRows.none()
-        return place_arrows(
-            arrows,
+        return gutter.place_arrows(
+            self.arrows if self.table.sorting is None else gutter.ArrowRows.none(),
             self.places(),
             self.column_rect("gutter").adjusted(0, 0 if self.heading() is None else self.row_height, 0, 0),
             row_height=self.row_height,
@@ -464,19 +415,18 @@ class IsaView(FoldView):
         painter.setFont(self._bold)
         for at, column in enumerate(self.table.columns):
             cell = QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), height)
+            room = self.chars_in(cell.width() - 2 * PAD)
             painter.setPen(role("text"))
             if self.isColumnHidden(at):
                 continue
             if column.id == "text":
-                room = self.chars_in(cell.width() - 2 * PAD)
                 draw_data(painter, QPointF(cell.left() + PAD, self.baseline), elide_right(shown.text, room))
                 self._paint_note(painter, cell, len(shown.text), shown.note)
             elif column.id == "fold":
                 _paint_triangle(painter, cell, bool(self.folds.folded[shown.section]), role("muted"))
             elif column.has_values and column.id in SUMMED:
                 text = self.sum_text(shown.row, column.id) or ""
-                if len(text) > self.chars_in(cell.width() - 2 * PAD):
-                    text = short_count(int(text.replace(",", "")))
+                text = text if len(text) <= room else short_count(int(text.replace(",", "")))
                 self.draw_text(painter, cell, text, column)
 
     def placed_loops(self) -> list[tuple[int, float, float, float]]:
@@ -485,14 +435,13 @@ class IsaView(FoldView):
         if self.rows is None or box.isEmpty() or self.table.sorting is not None or not self.is_folding:
             return []
         shown, table = self.places(), self.rows.program.loops
-        inside = np.minimum(table.depth, MAX_BRACKETS)  # inner loops are nearer to the code
-        x = box.right() - 4.5 - BRACKET_PX * (int(inside.max(initial=0)) - inside)
+        inside = np.minimum(table.depth, listing.MAX_BRACKETS)  # inner loops are nearer to the code
+        x = box.right() - 4.5 - listing.BRACKET_PX * (int(inside.max(initial=0)) - inside)
         top = shown[table.first] * self.row_height - self.verticalScrollBar().value() + 3.0
         bottom = top + (shown[table.stop - 1] - shown[table.first] + 1) * self.row_height - 7.0
         seen = np.flatnonzero((bottom >= 0) & (top <= box.height()))
-        return list(
-            zip(*(column[seen].tolist() for column in (np.arange(len(x)), x, top, bottom)), strict=True)
-        )
+        columns = (seen, x[seen], top[seen], bottom[seen])
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
     def _paint_marked(self, painter: QPainter, first: int, last: int) -> None:
         """Paint a bracket at the left of the marked rows; where they are sorted, only its line."""
@@ -500,16 +449,15 @@ class IsaView(FoldView):
             return
         begin, stop = self.marked
         color, height = self.theme.role("accent"), self.row_height
+        arm_px = ARM_PX if self.table.sorting is None else MARK_PX
         for at, row in enumerate(self.table.data_rows[first : last + 1].tolist(), start=first):
-            rows = self.folds.rows_of(row) if self.is_folding else range(row, row + 1)
-            if rows.start >= stop or rows.stop <= begin:
-                continue
-            top = self.row_top(at)
-            painter.fillRect(0, top, MARK_PX, height, color)
-            if self.table.sorting is None and begin in rows:
-                painter.fillRect(0, top, ARM_PX, MARK_PX, color)
-            if self.table.sorting is None and stop - 1 in rows:
-                painter.fillRect(0, top + height - MARK_PX, ARM_PX, MARK_PX, color)
+            rows, top = self.folds.rows_of(row) if self.is_folding else range(row, row + 1), self.row_top(at)
+            if rows.start < stop and rows.stop > begin:
+                painter.fillRect(0, top, MARK_PX, height, color)
+            if begin in rows:
+                painter.fillRect(0, top, arm_px, MARK_PX, color)
+            if stop - 1 in rows:
+                painter.fillRect(0, top + height - MARK_PX, arm_px, MARK_PX, color)
 
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
         if self.is_folding:
@@ -527,29 +475,26 @@ class IsaView(FoldView):
         if not box.isEmpty() and len(self.arrows):
             painter.save()
             painter.setClipRect(box)
-            colors = [self.theme.arrow(number) for number in range(BRANCH_COLOR)] + [self.theme.role("text")]
-            emphasis = Emphasis(self.isolated_row, self.current, self._hovered_arrow, self.hover)
-            placed = self.placed_arrows()
-            paint_arrows(painter, self.arrows, placed, colors, emphasis)
             small = QFont(self._mono)
-            small.setPointSizeF(max(1.0, small.pointSizeF() * LABEL_SCALE))
+            small.setPointSizeF(max(1.0, small.pointSizeF() * gutter.LABEL_SCALE))
             painter.setFont(small)
             painter.setBackground(self.theme.role("base"))
-            paint_labels(painter, self.arrows, placed, colors, emphasis)
+            colors = [*map(self.theme.arrow, range(gutter.BRANCH_COLOR)), self.theme.role("text")]
+            emphasis = gutter.Emphasis(self.current, self._hovered_arrow, self.hover)
+            gutter.paint_arrows(painter, self.arrows, self.placed_arrows(), colors, emphasis)
             painter.restore()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         self._paint_marked(painter, first, last)
-        shown = self.heading()
-        if shown is not None:
+        if (shown := self.heading()) is not None:
             self._paint_heading(painter, shown)
 
     def arrow_at(self, position: QPoint) -> int:
         """Return the number of the arrow at a point of the viewport, -1 if there is none."""
         if not self.column_rect("gutter").contains(position):
             return -1
-        return hit_arrow(self.placed_arrows(), position.x(), position.y())
+        return gutter.hit_arrow(self.placed_arrows(), position.x(), position.y())
 
-    def label_at(self, position: QPoint) -> EndLabel | None:
+    def label_at(self, position: QPoint) -> gutter.EndLabel | None:
         """Return the number of a row out of sight at a point of the viewport, None if there is none."""
         if not self.column_rect("gutter").contains(position):
             return None
@@ -570,8 +515,7 @@ class IsaView(FoldView):
     def place_cursor(self, at: OperandPosition | None) -> None:
         """Put the text cursor on an operand, or remove it."""
         self.registers.placed = at
-        code = None if self.rows is None else self.rows
-        said = "" if at is None or code is None else register_tip(code.trace.code, code.program, at)
+        said = "" if at is None or self.rows is None else register_tip(self.rows.program, at)
         self.setAccessibleDescription(translated(said))
         self.pointed.emit()
         self.viewport().update()
@@ -596,12 +540,10 @@ class IsaView(FoldView):
         above = self.heading_at(position) is not None
         label = None if above else self.label_at(position)
         arrow = -1 if above else self.arrow_at(position) if label is None else label.arrow
-        self._point_at(arrow)
-        self._point_at_register(None if above else self.register_at(position))
-        pointing = above or self._hovered_arrow >= 0 or self.section_at(position) >= 0
-        self.viewport().setCursor(
-            Qt.CursorShape.PointingHandCursor if pointing else Qt.CursorShape.ArrowCursor
-        )
+        self._point_at(arrow, None if above else self.register_at(position))
+        pointing = above or arrow >= 0 or self.section_at(position) >= 0
+        shape = Qt.CursorShape.PointingHandCursor if pointing else Qt.CursorShape.ArrowCursor
+        self.viewport().setCursor(shape)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Start at the first visible row, if none is selected."""
@@ -610,8 +552,8 @@ class IsaView(FoldView):
         if self.current < 0 <= first and event.key() in walks:
             self.set_current(first)
             self.chosen.emit(first)
-            return
-        super().keyPressEvent(event)
+        else:
+            super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
         """Claim Escape while a wait is isolated, before the window's own shortcut does."""
@@ -626,8 +568,7 @@ class IsaView(FoldView):
     def viewportEvent(self, event: QEvent) -> bool:
         """Clear the hovered arrow when the mouse leaves."""
         if event.type() == QEvent.Type.Leave:
-            self._point_at(-1)
-            self._point_at_register(None)
+            self._point_at(-1, None)
         return super().viewportEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -643,23 +584,19 @@ class IsaView(FoldView):
             elif is_left:
                 self.jumped.emit(above.row)
             return
-        label = self.label_at(position) if is_left else None
-        if label is not None:
+        if is_left and (label := self.label_at(position)) is not None:
             self.jumped.emit(label.row)
-            return
-        number = self.arrow_at(position) if is_left else -1
-        if number < 0:
+        elif is_left and (number := self.arrow_at(position)) >= 0:
+            other = gutter.end_at(self.arrows, self.placed_arrows(), number, position.y(), self.row_height)
+            if other >= 0:
+                self.jumped.emit(other)
+            else:
+                self.isolated.emit(int(self.arrows.group[number]))
+        else:
             at = self.register_at(position)
             super().mousePressEvent(event)
             if is_left:
                 self.place_cursor(at)
-            return
-        placed = self.placed_arrows()
-        other = end_at(self.arrows, placed, number, position.y(), self.row_height)
-        if other >= 0:
-            self.jumped.emit(other)
-        else:
-            self.isolated.emit(int(self.arrows.group[number]))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Treat a second click on an arrow or a heading as another click, not as opening the row."""
@@ -674,16 +611,13 @@ class IsaView(FoldView):
         else:
             super()._show_tip(event)
 
-    def _point_at(self, arrow: int) -> None:
-        if arrow != self._hovered_arrow:
-            self._hovered_arrow = arrow
+    def _point_at(self, arrow: int, register: OperandPosition | None) -> None:
+        if arrow != self._hovered_arrow or register != self.registers.hovered:
+            self._hovered_arrow, before = arrow, self.registers.hovered
+            self.registers.hovered = register
             self.viewport().update()
-
-    def _point_at_register(self, at: OperandPosition | None) -> None:
-        if at != self.registers.hovered:
-            self.registers.hovered = at
-            self.pointed.emit()
-            self.viewport().update()
+            if register != before:
+                self.pointed.emit()
 
     def _set_hover(self, row: int) -> None:
         if row != self.hover:
@@ -692,21 +626,8 @@ class IsaView(FoldView):
 
 
 def _paint_triangle(painter: QPainter, cell: QRect, is_folded: bool, color: QColor) -> None:
-    """Paint the triangle that folds or unfolds a section."""
     x, y = cell.left() + TRIANGLE_PX / 2, cell.center().y() + 0.5
     points = [(-2, -4), (3, 0), (-2, 4)] if is_folded else [(-4, -2), (4, -2), (0, 3)]
     painter.setPen(QPen(color, 1))
     painter.setBrush(color)
-    painter.drawPolygon(QPolygonF([QPointF(x + dx, y + dy) for dx, dy in points]))
-
-
-def _pattern_of(query: SearchQuery) -> Pattern | None:
-    """Return the search pattern; None without a search or for an invalid pattern, which the field reports."""
-    if not query.text:
-        return None
-    from rcv_py.base.patterns import Pattern  # noqa: PLC0415 - not needed at a start
-
-    try:
-        return Pattern(query.text, query.is_case_sensitive, query.is_regex)
-    except UsageError:
-        return None
+    painter.drawPolygon([QPointF(x + dx, y + dy) for dx, dy in points])

@@ -1,42 +1,17 @@
 """Steps from an instruction to the instructions it depends on: along waits, and along registers."""
 
 from collections.abc import Callable
+from functools import partial
 
 from rcv_py.base.text import Message
 from rcv_py.features.isa.arrows import GutterArrows
-from rcv_py.features.isa.register_cursor import (
-    OperandPosition,
-    definition_of,
-    next_use_of,
-    same_registers,
-    step_operand,
-)
+from rcv_py.features.isa.register_cursor import OperandPosition, linked_row, same_registers, step_operand
 from rcv_py.features.isa.view import IsaView
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 
 NO_ROWS = "Open a capture with instructions first."
 NO_LINE = "Select an instruction first."
-WORDS = {
-    "isa.producer": ("What this waits for", "Select the last instruction that the selected one waited for."),
-    "isa.waiter": ("Waited for by", "Select the next instruction that waited for the selected one."),
-    "isa.next_register": (
-        "Next register of the instruction",
-        "Highlight where the next register of the selected instruction is written and read.",
-    ),
-    "isa.previous_register": (
-        "Previous register of the instruction",
-        "Highlight where the register before of the selected instruction is written and read.",
-    ),
-    "isa.definition": (
-        "Where the register is written",
-        "Select the instruction that wrote the highlighted register last.",
-    ),
-    "isa.next_use": (
-        "Where the register is read next",
-        "Select the next instruction that reads the highlighted register.",
-    ),
-}
 NO_REGISTER = "Point at a register, or choose one of the selected instruction with X."
 
 
@@ -47,33 +22,26 @@ class IsaWalk:
         self._session, self._view, self._go = session, view, go
         self.arrows = GutterArrows()  # of the selected wave
 
-    # -- waits --------------------------------------------------------------------------------------
+    def linked(self, is_producer: bool, line: int | None = None) -> tuple[int, str]:
+        """Return the row that an instruction waited for, or that waited for it; -1 and why for none.
 
-    def linked(self, line: int | None, is_producer: bool) -> tuple[int, str]:
-        """Return the row an instruction waited for, or that waited for it; -1 and why for none."""
+        By default that is the selected instruction.
+        """
+        line = self._session.selection.value.line if line is None else line
         if line is None or self._view.rows is None:
             return -1, NO_LINE
         row = self.arrows.producer(line) if is_producer else self.arrows.waiter(line)
         if row >= 0:
             return row, ""
-        why = (
-            Message("Instruction {0} waited for none", line)
-            if is_producer
-            else Message("No instruction waited for {0}", line)
-        )
+        why = Message("No instruction waited for {0}", line)
+        if is_producer:
+            why = Message("Instruction {0} waited for none", line)
         return -1, self.arrows.no_waits or Message("{0} in the selected wave.", why)
-
-    def why_not_linked(self, is_producer: bool) -> str:
-        """Return why the selected instruction has no wait to follow, "" if it has."""
-        return self.linked(self._session.selection.value.line, is_producer)[1]
 
     def go_linked(self, is_producer: bool) -> None:
         """Select the row the selected instruction waited for, or the row that waited for it."""
-        row, _ = self.linked(self._session.selection.value.line, is_producer)
-        if row >= 0:
+        if (row := self.linked(is_producer)[0]) >= 0:
             self._go(row)
-
-    # -- registers ----------------------------------------------------------------------------------
 
     def no_register(self) -> str:
         """Return why the selected instruction has no register to choose, "" if it has."""
@@ -98,15 +66,14 @@ class IsaWalk:
         at, rows = self._view.registers.at, self._view.rows
         if rows is None or at is None:
             return -1, NO_REGISTER
-        row = (definition_of if is_written else next_use_of)(rows.trace.code, rows.program, at)
-        name = rows.trace.code.text[at.row][at.operand.start : at.operand.stop]
+        row = linked_row(rows.program, at, is_written=is_written)
         if row >= 0:
             return row, ""
-        what = (
-            Message("Nothing in this kernel writes {0}", name),
-            Message("Nothing reads {0} after instruction {1}", name, at.row),
-        )
-        return -1, f"{what[not is_written]}."
+        name = rows.trace.code.text[at.row][at.operand.start : at.operand.stop]
+        why = Message("Nothing reads {0} after instruction {1}", name, at.row)
+        if is_written:
+            why = Message("Nothing in this kernel writes {0}", name)
+        return -1, f"{why}."
 
     def go_register(self, is_written: bool) -> None:
         """Select the row that wrote the register under the cursor, or reads it next; the cursor follows."""
@@ -125,25 +92,29 @@ Then = Callable[[Callable[[IsaWalk], object]], Callable[[], None]]  # makes the 
 def walk_commands(now: Callable[[], IsaWalk | None], then: Then) -> tuple[Command, ...]:
     """Return the commands of the walks; `now` returns the walks once the panel exists."""
 
-    def row(
-        name: str, key: str, action: Callable[[IsaWalk], object], ask: Callable[[IsaWalk], str]
-    ) -> tuple[str, str, str, Callable[[], object], str, Callable[[], str]]:
-        title, tip = WORDS[name]
+    def why_not(ask: Callable[[IsaWalk], str]) -> str:
+        walk = now()
+        return NO_ROWS if walk is None else ask(walk)
 
-        def why_not() -> str:
-            walk = now()
-            return NO_ROWS if walk is None else ask(walk)
-
-        return name, title, key, then(action), tip, why_not
-
-    return commands("Go/Waits and registers", (
-        row("isa.producer", "P", lambda walk: walk.go_linked(True), lambda walk: walk.why_not_linked(True)),
-        row("isa.waiter", "Shift+P",
-            lambda walk: walk.go_linked(False), lambda walk: walk.why_not_linked(False)),
-        row("isa.next_register", "X", lambda walk: walk.step_register(+1), IsaWalk.no_register),
-        row("isa.previous_register", "Shift+X", lambda walk: walk.step_register(-1), IsaWalk.no_register),
-        row("isa.definition", "G",
-            lambda walk: walk.go_register(True), lambda walk: walk.register_target(True)[1]),
-        row("isa.next_use", "N",
-            lambda walk: walk.go_register(False), lambda walk: walk.register_target(False)[1]),
-    ))  # fmt: skip
+    rows: tuple[tuple[str, str, str, str, Callable[[IsaWalk], object], Callable[[IsaWalk], str]], ...] = (
+        ("isa.producer", "What this waits for", "P",
+         "Select the last instruction that the selected one waited for.",
+         lambda walk: walk.go_linked(True), lambda walk: walk.linked(True)[1]),
+        ("isa.waiter", "Waited for by", "Shift+P",
+         "Select the next instruction that waited for the selected one.",
+         lambda walk: walk.go_linked(False), lambda walk: walk.linked(False)[1]),
+        ("isa.next_register", "Next register of the instruction", "X",
+         "Highlight where the next register of the selected instruction is written and read.",
+         lambda walk: walk.step_register(+1), IsaWalk.no_register),
+        ("isa.previous_register", "Previous register of the instruction", "Shift+X",
+         "Highlight where the register before of the selected instruction is written and read.",
+         lambda walk: walk.step_register(-1), IsaWalk.no_register),
+        ("isa.definition", "Where the register is written", "G",
+         "Select the instruction that wrote the highlighted register last.",
+         lambda walk: walk.go_register(True), lambda walk: walk.register_target(True)[1]),
+        ("isa.next_use", "Where the register is read next", "N",
+         "Select the next instruction that reads the highlighted register.",
+         lambda walk: walk.go_register(False), lambda walk: walk.register_target(False)[1]),
+    )  # fmt: skip
+    walks = ((*row[:3], then(action), tip, partial(why_not, ask)) for *row, tip, action, ask in rows)
+    return commands("Go/Waits and registers", walks)
