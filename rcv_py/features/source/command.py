@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.source_costs import SourceLines, reasons, source_lines
@@ -82,16 +84,10 @@ def _program(trace: Trace, options: SourceOptions, table: ResultTable) -> Comman
     def footer(shown: ResultTable) -> str:
         return Message("\n{0} of {1}. {2}", count(len(shown)), plural(len(table), noun), NOT_RUN)
 
-    kind = "lines" if noun == "source line" else "instructions"
-    return listing(
-        options,
-        trace,
-        table if "top" in options.given else table.head(TOP["files"]),
-        PROGRAM_SCHEMA,
-        lambda: {"kind": kind},
-        footer=footer,
-        why_none="" if len(table) else table.spec.nothing,
-    )
+    document = {"kind": "lines" if noun == "source line" else "instructions"}
+    shown, why = table if "top" in options.given else table.head(TOP["files"]), table.spec.nothing
+    why_none = "" if len(table) else why
+    return listing(options, trace, shown, PROGRAM_SCHEMA, lambda: document, footer=footer, why_none=why_none)
 
 
 def _edited(options: SourceOptions) -> CommandAnswer:
@@ -107,10 +103,8 @@ def _edited(options: SourceOptions) -> CommandAnswer:
     path = trace.sources[file].path
     here = local_file(path, chosen().source_map)
     if here is None:
-        raise UsageError(
-            Message("There is no source file {0} on this machine.", path),
-            hint="Say where it lies: --source-map FROM=TO.",
-        )
+        what = Message("There is no source file {0} on this machine.", path)
+        raise UsageError(what, hint="Say where it lies: --source-map FROM=TO.")
     template = options.editor or usual(os.environ, in_terminal=True)
     if not template:
         raise UsageError("No editor was found.", hint="Name one: --editor code, or $RCV_EDITOR.")
@@ -123,10 +117,8 @@ def _costs(waves: ChosenWaves, options: SourceOptions, file: int, line: int) -> 
     trace = waves.trace
     costs = cost_columns(trace.code)
     how = SourceCost.INCLUSIVE if options.inlined else SourceCost.SELF
-    causes = None
-    if len(trace.waves) and not options.no_causes:
-        causes = waves.of(ATTRIBUTION)
-    why = reasons(trace.code, causes)
+    has_causes = len(trace.waves) and not options.no_causes
+    why = reasons(trace.code, waves.of(ATTRIBUTION) if has_causes else None)
     lines = source_lines(trace.code, costs, how, why)
     if file < 0:
         table = file_table(trace, costs, lines, how, why)
@@ -158,8 +150,8 @@ def _text(made: _Costs, table: ResultTable, whose: str) -> Iterator[Part]:
 
 def _without_empty(table: ResultTable) -> ResultTable:
     """Return the table without causes and frames if no row has any."""
-    names = ("cause", "inlined_into")
-    empty = [name for name in names if name in table.columns and not any(table.plain(name))]
+    names = [name for name in ("cause", "inlined_into") if name in table.columns]
+    empty = [name for name in names if not any(table.plain(name))]
     return ResultTable(table.spec.hide(ShownIn.TEXT, *empty), table.columns)
 
 
@@ -172,9 +164,8 @@ def _lines(made: _Costs, wanted: Sequence[int]) -> TextGrid:
         context = CONTEXT if made.options.context is None else made.options.context
         around = {at for line in wanted for at in range(line - context, line + context + 1) if line}
         near = sorted({at for at in around if 1 <= at <= len(text)} | set(wanted))
-    table = _without_empty(
-        line_table(trace, made.costs, lines, [known[line] for line in near if line in known])
-    )
+    rows_near = [known[line] for line in near if line in known]
+    table = _without_empty(line_table(trace, made.costs, lines, rows_near))
     fields = table.fields(ShownIn.TEXT)
     cells = dict(zip(table.plain("source_line"), table.cells(ShownIn.TEXT), strict=True))
     rows: list[list[str]] = []
@@ -189,23 +180,21 @@ def _lines(made: _Costs, wanted: Sequence[int]) -> TextGrid:
 
 def _footer(made: _Costs, shown: int, whose: str) -> str:
     lines, code = made.lines, made.trace.code
-    what = (
-        "samples" if made.costs.label == SAMPLES else Message("cycles of latency and idle time of {0}", whose)
-    )
+    cycles = Message("cycles of latency and idle time of {0}", whose)
+    what = "samples" if made.costs.label == SAMPLES else cycles
     rows = plural(len(made.table), made.table.spec.noun)
     text = Message("{0:,} of {1}. Shares are of {2} {3}", shown, rows, count(lines.whole), what)
-    unmapped = percent(lines.unmapped, lines.whole) if lines.unmapped else ""
-    text += Message(", of which {0} have no source place.", unmapped) if unmapped else "."
+    unmapped = Message(", of which {0} have no source place.", percent(lines.unmapped, lines.whole))
+    text += unmapped if lines.unmapped else "."
     lost = sum(map(bool, made.table.plain("note"))) if made.kind == "files" else 0
     if lost:
         text += Message(" There is no copy of the text of {0}.", plural(lost, "file"))
     if not made.options.inlined:
         return text
-    if int((code.chain_first[1:] - code.chain_first[:-1]).max(initial=0)) < 2:
+    if int(np.diff(code.chain_first).max(initial=0)) < 2:
         return Message("{0} No instruction was inlined, so --inlined changes nothing.", text)
-    return Message(
-        "{0} Lines hold what was inlined into them, so shares can add up to more than the total.", text
-    )
+    sums = "{0} Lines hold what was inlined into them, so shares can add up to more than the total."
+    return Message(sums, text)
 
 
 def _why_none(made: _Costs) -> str:
@@ -231,25 +220,18 @@ def find_place(sources: Sequence[SourceFile], text: str) -> tuple[int, int]:
     line = 0
     if not fits and path and number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS:
         fits, line = _fitting(sources, path), int(number)
+    files = [sources[file] for file in fits] or sources
+    names = some(list(short_paths(source.path for source in files).values()), MAX_NAMES)
     if not fits:
-        names = list(short_paths(source.path for source in sources).values())
-        hint = (
-            Message("There are {0}.", some(names, MAX_NAMES))
-            if names
-            else "No instruction has a source place."
-        )
+        hint = Message("There are {0}.", names) if sources else "No instruction has a source place."
         raise UsageError(Message("No instruction comes from a file {0!r}.", text), hint=hint)
     if len(fits) > 1:
-        names = list(short_paths(sources[file].path for file in fits).values())
-        raise UsageError(
-            Message("{0} names {1:,} files.", text, len(fits)),
-            hint=Message("Add a folder: {0}.", some(names, MAX_NAMES)),
-        )
-    lines = sources[fits[0]].lines
+        what = Message("{0} names {1:,} files.", text, len(fits))
+        raise UsageError(what, hint=Message("Add a folder: {0}.", names))
+    lines = files[0].lines
     if line and lines is not None and line > len(lines):
-        raise UsageError(
-            Message("{0} has no line {1:,}.", path, line), hint=Message("The last one is {0:,}.", len(lines))
-        )
+        last = Message("The last one is {0:,}.", len(lines))
+        raise UsageError(Message("{0} has no line {1:,}.", path, line), hint=last)
     return fits[0], line
 
 

@@ -11,10 +11,8 @@ FEATURE = Feature(
             id="source",
             title="Source",
             tip="Source lines with their costs.",
-            reading=(
-                "A cost counts for the innermost inlined place (self) or for all lines that lead there "
-                "(inclusive); a click selects the instructions of a line."
-            ),
+            reading="A cost counts for the innermost inlined place (self) or for all lines that lead there "
+            "(inclusive); a click selects the instructions of a line.",
             area="source",
             order=10,
             shows=("source line",),

@@ -58,16 +58,11 @@ def spans(path: str, lines: Sequence[str]) -> tuple[tuple[Span, ...], ...]:
         for piece in value.splitlines(keepends=True):
             stop = column + len(piece.rstrip("\n"))
             if name and row < len(by_line) and stop > column:
-                _append(by_line[row], (column, stop, name))
+                goes_on = by_line[row] and by_line[row][-1][1:] == (column, name)
+                start = by_line[row].pop()[0] if goes_on else column
+                by_line[row].append((start, stop, name))
             row, column = (row + 1, 0) if piece.endswith("\n") else (row, stop)
-    return tuple(tuple(line) for line in by_line)
-
-
-def _append(line: list[Span], span: Span) -> None:
-    if line and line[-1][1:] == (span[0], span[2]):
-        line[-1] = (line[-1][0], span[1], span[2])
-    else:
-        line.append(span)
+    return tuple(map(tuple, by_line))
 
 
 @cache

@@ -39,21 +39,14 @@ class LocateDialog(Dialog):
         self.count_label = PlainLabel(wordWrap=True, role="muted")
         folder = push_button("Choose a folder …", call=self._browse_folder)
         file = push_button("Choose the file …", call=self._browse_file)
-        looked = mapped(path, rules_of(settings[OPTION]))
         about = Message(
             "The capture has no copy of it, and there is no {0} on this machine. Choose the "
             "folder that it lies in or below, such as a checkout, or the file itself.",
-            looked,
+            mapped(path, rules_of(settings[OPTION])),
         )
         self.buttons.accepted.connect(self._keep)
-        self.fill(
-            PlainLabel(path, wordWrap=True, role="heading"),
-            PlainLabel(about, wordWrap=True),
-            row(folder, file, None, spacing=8),
-            self.rule,
-            self.count_label,
-            None,
-        )
+        head, buttons = PlainLabel(path, wordWrap=True, role="heading"), row(folder, file, None, spacing=8)
+        self.fill(head, PlainLabel(about, wordWrap=True), buttons, self.rule, self.count_label, None)
         self._judge()
 
     def choose(self, chosen: Path) -> None:
@@ -61,9 +54,8 @@ class LocateDialog(Dialog):
         rule = rule_for(self._path, chosen)
         self.rule.setText("" if rule is None else text_of([rule]))
         if rule is None:
-            self.count_label.setText(
-                Message("Nothing in {0} has the name of the file, nor of folders around it.", chosen)
-            )
+            why = Message("Nothing in {0} has the name of the file, nor of folders around it.", chosen)
+            self.count_label.setText(why)
 
     def _browse_folder(self) -> None:
         if chosen := QFileDialog.getExistingDirectory(self, translated("The folder of the sources")):

@@ -18,16 +18,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged_job
 from rcv_py.ui.core.layout import BAR, column, row
 from rcv_py.ui.core.panel import LazyPanel, Sheet
-from rcv_py.ui.core.plain_text import (
-    RichLabel,
-    add_action,
-    joined,
-    named,
-    push_button,
-    rich,
-    tooltip,
-    with_tip,
-)
+from rcv_py.ui.core.plain_text import RichLabel, joined, named, push_button, rich, tooltip, with_tip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
 from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
@@ -46,7 +37,6 @@ class SourcePanel(CodePanel):
     """Source lines with their costs."""
 
     panel_id = "source"
-
     view: SourceView
     stream_ms = 500
 
@@ -88,7 +78,7 @@ class SourcePanel(CodePanel):
         self.files.activated.connect(lambda: self.show_file(self.files.currentData()))
         self.how.activated.connect(lambda: session.source_cost.set(self.how.currentData()))
         self.view.chosen.connect(self._choose)
-        self.view.hovered.connect(self._hover)
+        self.view.hovered.connect(lambda row: session.hover.set(self._hover_of(row)))
         self.strip.clicked.connect(self._choose)
         self.chain.linkActivated.connect(lambda link: self.show_file(*map(int, link.split(":"))))
         self.find_bar.edited.connect(self._search)
@@ -116,31 +106,17 @@ class SourcePanel(CodePanel):
         if trace is None or cost is None or self.empty.is_empty:
             return
         how = self.session.source_cost.value
-
-        def job() -> SourceCosts:
-            return source_costs(trace.code, cost(), how, len(trace.sources))
-
-        self._updates.run(job, self._take_costs)
+        self._updates.run(lambda: source_costs(trace.code, cost(), how, len(trace.sources)), self._take_costs)
 
     def _how_changed(self) -> None:
         self.how.setCurrentIndex(self.how.findData(self.session.source_cost.value))
         self._updates.ask()
 
     def _take_costs(self, costs: SourceCosts) -> None:
-        self._costs = costs
-        self._list_files(costs)
-        if self._file < 0:
-            source = self.session.selection.value.source
-            self.show_file(source[0] if source is not None else int(np.argmax(costs.file_cost)))
-        else:
-            self._show()
-
-    def _list_files(self, costs: SourceCosts) -> None:
-        trace = self.session.trace.value
+        trace, self._costs = self.session.trace.value, costs
         assert trace is not None
         paths = [source.path for source in trace.sources]
-        names = short_paths(paths)
-        used = set(costs.file.tolist())
+        names, used = short_paths(paths), set(costs.file.tolist())
         self.files.clear()
         for file in np.argsort(-costs.file_cost, kind="stable").tolist():
             if file < len(paths) and (file in used or trace.sources[file].lines is not None):
@@ -149,6 +125,11 @@ class SourcePanel(CodePanel):
                 at = self.files.count() - 1
                 self.files.setItemData(at, tooltip(paths[file]), Qt.ItemDataRole.ToolTipRole)
         self._point_at_file()
+        if self._file < 0:
+            source = self.session.selection.value.source
+            self.show_file(source[0] if source is not None else int(np.argmax(costs.file_cost)))
+        else:
+            self._show()
 
     def _point_at_file(self) -> None:
         self.files.setCurrentIndex(self.files.findData(self._file))
@@ -185,16 +166,13 @@ class SourcePanel(CodePanel):
         trace, text = self.session.trace.value, self._texts.get(self._file)
         if trace is None or text is None or self._costs is None:
             return
-        rows = source_rows(trace, self._costs, self._file, text[0])
-        self.view.spans, self.view.headings = text[1], text[2]
+        lines, self.view.spans, self.view.headings = text
+        rows = source_rows(trace, self._costs, self._file, lines)
         self.view.show_lines(rows)
         self._show_notes()
         self.strip.set_cost(rows.cost)
-        note = ""
-        if not rows.is_copy:
-            why = trace.sources[self._file].note or "The capture has no copy of this file."
-            note = Message("{0} Lines that instructions came from:", why)
-        self.show_note(note)
+        why = trace.sources[self._file].note or "The capture has no copy of this file."
+        self.show_note("" if rows.is_copy else Message("{0} Lines that instructions came from:", why))
         self.locate.setVisible(not rows.is_copy)
         self._search(self.find_bar.query)
         self._follow()
@@ -243,13 +221,11 @@ class SourcePanel(CodePanel):
         self.chain.setVisible(len(chain) > 1 and trace is not None)
         if trace is None or len(chain) < 2:
             return
-        color, outermost_first = self.ui.theme.role("accent").name(), chain[::-1]
-        links = [
-            rich('<a style="color:{}" href="{}:{}">{}</a>', color, *place, place_text(trace.sources, *place))
-            for place in outermost_first
-        ]
+        link, color = '<a style="color:{}" href="{}:{}">{}</a>', self.ui.theme.role("accent").name()
+        places = chain[::-1]  # the outermost first
+        links = [rich(link, color, *place, place_text(trace.sources, *place)) for place in places]
         self.chain.setText(rich("Inlined: {}", joined(" › ", links)))
-        paths = (place_text(trace.sources, *place, full=True) for place in outermost_first)
+        paths = (place_text(trace.sources, *place, full=True) for place in places)
         self.chain.setToolTip(tooltip("\n".join(paths)))
 
     def _show_hover(self) -> None:
@@ -264,9 +240,9 @@ class SourcePanel(CodePanel):
 
     # -- selecting ----------------------------------------------------------------------------------
 
-    def _hover(self, row: int) -> None:
+    def _hover_of(self, row: int) -> Hover | None:
         place = self._place_of(row)
-        self.session.hover.set(None if place is None else Hover(source=place))
+        return None if place is None else Hover(source=place)
 
     def _choose(self, row: int) -> None:
         place = self._place_of(row)
@@ -280,7 +256,6 @@ class SourcePanel(CodePanel):
         return (self._file, int(lines.number[row])) if lines is not None and has_code else None
 
     def _show_notes(self) -> None:
-        """Mark the lines that have notes."""
         trace, lines, notes = self.session.trace.value, self.view.lines, self.session.notes.shown.value
         if trace is None or lines is None or not notes:
             self.view.set_notes({})
@@ -300,7 +275,7 @@ class SourcePanel(CodePanel):
         menu.setToolTipsVisible(True)
         if trace is not None and lines is not None and row >= 0:
             about = Anchor(source=(trace.sources[self._file].path, int(lines.number[row])))
-            add_action(menu, "Copy rows", self.view.copy_rows)
+            menu.addAction(translated("Copy rows"), self.view.copy_rows)
             add_note_actions(menu, session, about, self.view.notes_of(row))
         self.add_copy(menu)
         menu.popup(self.view.viewport().mapToGlobal(position))
@@ -310,8 +285,6 @@ class SourcePanel(CodePanel):
         if self.view.lines is not None:
             self._choose(next_hottest(self.view.lines.cost, self.view.current, direction))
 
-    # -- in an editor -------------------------------------------------------------------------------
-
     def open_in_editor(self) -> None:
         """Open the shown file in the user's editor at the selected line; report a failure."""
         trace = self.session.trace.value
@@ -319,10 +292,8 @@ class SourcePanel(CodePanel):
             return
         from rcv_py.features.source.locate import edit  # noqa: PLC0415 - rarely used
 
-        lines, current = self.view.lines, self.view.current
-        line = 1
-        if lines is not None and current is not None and 0 <= current < len(lines.number):
-            line = int(lines.number[current])
+        lines, row = self.view.lines, self.view.current
+        line = int(lines.number[row]) if lines is not None and 0 <= row < len(lines.number) else 1
         if why := edit(trace.sources[self._file].path, line, self.ui.settings):
             self.show_note(why)
 
@@ -338,12 +309,9 @@ class SourcePanel(CodePanel):
 
     def step_match(self, direction: int) -> None:
         """Go to the next (+1) or previous (-1) match."""
-        if not len(self.matches):
-            return
-        at = next_place(self.matches, self.view.current, direction)
-        self.view.set_current(int(self.matches[at % len(self.matches)]))
-
-    # -- called by the shell ------------------------------------------------------------------------
+        if len(self.matches):
+            at = next_place(self.matches, self.view.current, direction)
+            self.view.set_current(int(self.matches[at % len(self.matches)]))
 
     @classmethod
     def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:
@@ -365,17 +333,13 @@ class SourcePanel(CodePanel):
         trace = self.session.trace.value
         if trace is None or self.view.lines is None:
             return None
-        of = f"--file={trace.sources[self._file].path}"
+        how, of = command_text.charge(self.ui), f"--file={trace.sources[self._file].path}"
         order = command_text.sorting(self.view.table, SORTED)
-        how = command_text.charge(self.ui)
         return command_text.rcv(self.session, "hotspot", "--by=source", *how, of, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        if self.view.lines is None:
-            return None
-        return Sheet(
-            Message("Source {0}", self.files.currentText()), self.view.table.headers, self.view.table.table()
-        )
+        table, title = self.view.table, Message("Source {0}", self.files.currentText())
+        return None if self.view.lines is None else Sheet(title, table.headers, table.table())
 
     def caption(self) -> str:
         return Message("{0}, {1} cost", self.files.toolTip(), self.session.source_cost.value.value)

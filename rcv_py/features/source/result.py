@@ -19,9 +19,8 @@ from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Column, Columns, ResultTable, Spec
 
 _CAUSE = kinds.NOTE("cause", "What most of its stall waits for; empty if it has none or causes were not read")
-_LINE = kinds.INDEX(
-    "source_line", "Line of the source file, counted from 1; 0 for code of the compiler's own", "line"
-)
+_OF_FILE = "Line of the source file, counted from 1; 0 for code of the compiler's own"
+_LINE = kinds.INDEX("source_line", _OF_FILE, "line")
 _INSTRUCTIONS = kinds.COUNT("instructions", "Instructions of the program", title="ISA")
 FILES = Spec(
     "source files",
@@ -115,14 +114,13 @@ def instruction_table(
     whole = max(1, int(costs.cost[~code.is_label].sum()))
     short = short_paths(source.path for source in trace.sources)
     chains = [[(trace.sources[at].path, line) for at, line in code.chain(row)] for row in rows.tolist()]
+    outer = [[f"{short.get(path, path)}:{line}" for path, line in chain[1:]] for chain in chains]
     columns: Columns = {
         **placed(trace, rows),
         "share_of_total": costs.cost[rows] / whole,
         "cause": [_cause(why, row) for row in rows.tolist()],
         "frames": [" -> ".join(f"{path}:{line}" for path, line in chain) for chain in chains],
-        "inlined_into": [
-            " ← ".join(f"{short.get(path, path)}:{line}" for path, line in chain[1:]) for chain in chains
-        ],
+        "inlined_into": [*map(" ← ".join, outer)],
     }
     return ResultTable.of(common.measured_in(INSTRUCTIONS, costs.label), of_rows(costs, rows), columns)
 

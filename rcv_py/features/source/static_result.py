@@ -9,7 +9,7 @@ from rcv_py.results import common, kinds
 from rcv_py.results.field import unknown
 from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 PROGRAM_LINES = Spec(
     "source program",
@@ -60,13 +60,11 @@ def program_lines(trace: Trace, file: int, line: int) -> ResultTable:
         np.maximum.at(held, of.reshape(-1), live_registers(code).pressure[rows, RegisterFile.VGPR])
     order = np.argsort(-count, kind="stable")
     file_of, line_of = (places >> 32)[order].tolist(), (places & 0xFFFFFFFF)[order].tolist()
-    return ResultTable(
-        PROGRAM_LINES,
-        {
-            "file": [trace.sources[one].path for one in file_of],
-            "source_line": line_of,
-            "instructions": count[order],
-            "vgprs": held[order],
-            "text": [text_of(trace, *one) for one in zip(file_of, line_of, strict=True)],
-        },
-    )
+    columns: Columns = {
+        "file": [trace.sources[one].path for one in file_of],
+        "source_line": line_of,
+        "instructions": count[order],
+        "vgprs": held[order],
+        "text": [text_of(trace, *one) for one in zip(file_of, line_of, strict=True)],
+    }
+    return ResultTable(PROGRAM_LINES, columns)

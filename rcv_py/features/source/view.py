@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
@@ -67,10 +68,9 @@ def source_rows(trace: Trace, costs: SourceCosts, file: int, text: tuple[str, ..
     kinds = np.zeros((len(number), KIND_COUNT), dtype=np.int64)
     has_code = np.zeros(len(number), dtype=bool)
     cost[at], kinds[at], has_code[at] = costs.cost[own], costs.by_kind[own], True
-    texts = tuple(words[n - 1] if n <= len(words) else NO_TEXT for n in number.tolist())
     return SourceRows(
         number=number,
-        text=texts,
+        text=tuple(words[n - 1] if n <= len(words) else NO_TEXT for n in number.tolist()),
         cost=cost,
         by_kind=kinds,
         has_code=has_code,
@@ -82,39 +82,15 @@ def source_rows(trace: Trace, costs: SourceCosts, file: int, text: tuple[str, ..
 
 def source_columns(rows: SourceRows) -> tuple[Column, ...]:
     """Return the columns of the view."""
-    share = 100.0 * rows.cost / max(1, rows.total)
+    number, share = partial(Column, is_number=True), 100.0 * rows.cost / max(1, rows.total)
     bar = Message("Bar of {0} by kind of instruction.", rows.unit)
     of_all = Message("Share of all {0} {1}.", grouped(rows.total), rows.unit)
+    total = Message("Sum of {0}.", rows.unit)
     return (
-        Column(
-            id="line",
-            title="line",
-            values=rows.number,
-            text=str,
-            is_number=True,
-            width=36,
-            tip="Line number.",
-        ),
-        Column(id="share", title="%", values=share, text=share_text, is_number=True, width=46, tip=of_all),
-        Column(
-            id="bar",
-            title="cost",
-            values=rows.cost,
-            text=blank_zero,
-            is_number=True,
-            is_left=True,
-            width=44,
-            tip=bar,
-        ),
-        Column(
-            id="cost",
-            title=rows.unit,
-            values=rows.cost,
-            text=blank_zero,
-            is_number=True,
-            width=58,
-            tip=Message("Sum of {0}.", rows.unit),
-        ),
+        number("line", "line", rows.number, width=36, tip="Line number."),
+        number("share", "%", share, share_text, width=46, tip=of_all),
+        number("bar", "cost", rows.cost, blank_zero, is_left=True, width=44, tip=bar),
+        number("cost", rows.unit, rows.cost, blank_zero, width=58, tip=total),
         Column("text", "source", rows.text, width=600, tip="The line.", is_data=True),
     )
 
@@ -207,19 +183,17 @@ class SourceView(RowsView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move sideways with the arrows."""
-        step = STEPS.get(Qt.Key(event.key()))
-        if step is None:
-            super().keyPressEvent(event)
+        if (key := Qt.Key(event.key())) in STEPS:
+            self.across.triggerAction(STEPS[key])
         else:
-            self.across.triggerAction(step)
+            super().keyPressEvent(event)
 
     def show_hottest(self, file: object) -> None:
         """Bring the hottest line into view, once per file, unless a line of the file is selected."""
-        if self.lines is None or file == self._seen or not self.lines.cost.any():
-            return
-        self._seen = file
-        if self.current < 0:
-            self.reveal(int(self.lines.cost.argmax()))
+        if self.lines is not None and file != self._seen and self.lines.cost.any():
+            self._seen = file
+            if self.current < 0:
+                self.reveal(int(self.lines.cost.argmax()))
 
     def set_matches(self, rows: np.ndarray) -> None:
         """Mark the lines that a search found."""
@@ -228,9 +202,7 @@ class SourceView(RowsView):
 
     def row_style(self, row: int) -> RowStyle:
         """Mute lines without code; tint lines of a chain."""
-        assert self.lines is not None
-        role = self.theme.role
-        band = None
+        role, band = self.theme.role, None
         if row in self.tinted:
             band = role("hover")
         elif row in self._found:
@@ -246,16 +218,11 @@ class SourceView(RowsView):
         head = rich("<tt>{}</tt>", rows.text[row].strip()[:MAX_TIP])
         if not rows.cost[row]:
             return head
-        cost = Message(
-            "{0} {1}, {2} of all",
-            grouped(rows.cost[row]),
-            rows.unit,
-            percent(int(rows.cost[row]), rows.total),
-        )
+        share = percent(int(rows.cost[row]), rows.total)
+        cost = Message("{0} {1}, {2} of all", grouped(rows.cost[row]), rows.unit, share)
         return joined("<br>", [head, cost, *kind_lines(rows.by_kind[row])])
 
     def _is_cut(self, row: int) -> bool:
-        """Return whether a line is longer than its cell."""
         room = self.chars_in(self.columnWidth(self.table.column_of("text")) - 2 * PAD) + self.dedent
         return self.lines is not None and len(self.lines.text[row]) > room
 
@@ -300,19 +267,16 @@ class SourceView(RowsView):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go to the line of the heading on a click."""
-        row = self.heading
-        if row >= 0 and event.position().y() < self.row_height:
-            self.reveal(self.table.view_row(row))
-            return
-        super().mousePressEvent(event)
+        if self.heading >= 0 and event.position().y() < self.row_height:
+            self.reveal(self.table.view_row(self.heading))
+        else:
+            super().mousePressEvent(event)
 
     def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
         rows = self.lines
-        if rows is None or not rows.cost[row]:
-            return
-        parts = kind_parts(self.theme, rows.by_kind[row])
-        box = QRectF(cell).adjusted(PAD, BAR_INSET, -PAD, -BAR_INSET)
-        draw_bar(painter, box, parts, int(rows.cost.max()))
+        if rows is not None and rows.cost[row]:
+            box = QRectF(cell).adjusted(PAD, BAR_INSET, -PAD, -BAR_INSET)
+            draw_bar(painter, box, kind_parts(self.theme, rows.by_kind[row]), int(rows.cost.max()))
 
     def _paint_text(self, painter: QPainter, cell: QRect, row: int) -> None:
         self._paint_line(painter, cell, row, self.dedent * self.char_px + self.across.value())
