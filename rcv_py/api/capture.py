@@ -146,9 +146,7 @@ class Capture(CaptureCode):
         found = live_registers(self.trace.code)
         if line is not None:
             self.trace.check_line(line)
-            return Answer.of(
-                registers.place_table(self.trace, found, registers.main_use(self.trace), line), found, {}
-            )
+            return Answer.of(registers.place_table(self.trace, found, line), found, {})
         if by == "instruction":
             return Answer.of(registers.instruction_table(self.trace, found), found, {})
         limits = limits_of(self.trace, self.facts)

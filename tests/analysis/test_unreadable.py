@@ -22,7 +22,7 @@ from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.room_above import UNREADABLE, room_above
 from rcv_py.analysis.whatif.block_schedule import block_schedules
 from rcv_py.features.findings.result import facts
-from rcv_py.features.registers.result import file_table, instruction_table, main_use, place_table
+from rcv_py.features.registers.result import file_table, instruction_table, place_table
 from rcv_py.features.roofline.result import roofline_note
 from rcv_py.model.code import has_known_operands
 from rcv_py.model.resources import RunFacts
@@ -140,7 +140,7 @@ def test_registers_and_orders_are_not_known() -> None:
     limits = occupancy_limits(trace)
     assert not [one for one in limits.limits if one.name == "vector registers"]
     assert not len(file_table(trace, held, limits))
-    assert not len(place_table(trace, held, main_use(trace), 3))
+    assert not len(place_table(trace, held, 3))
     assert not len(instruction_table(trace, held))
     assert not len(LOAD_ORDER.of(trace, batches))
     for block in block_schedules(trace, trace.code, WAITS.of(trace, batches).latency):

@@ -1,22 +1,13 @@
 """`rcv registers`: how many registers hold values still needed, where the peak is, and which are free."""
 
-from collections.abc import Iterator
-
 from rcv_py.analysis.program.code_match import why_not_known
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.base.text import Message, count, plural
-from rcv_py.cli.answer import CommandAnswer, Part, TextTable, listing
+from rcv_py.cli.answer import CommandAnswer, TextTable, listing
 from rcv_py.cli.opening import facts_of, opened
+from rcv_py.features.registers import result
 from rcv_py.features.registers.options import RegistersOptions
-from rcv_py.features.registers.result import (
-    METHOD,
-    SCHEMA,
-    file_table,
-    instruction_table,
-    main_use,
-    place_table,
-    register_facts,
-)
+from rcv_py.features.registers.result import METHOD, SCHEMA
 from rcv_py.model.trace import Trace
 from rcv_py.results.places import placed_facts
 from rcv_py.results.table import ResultTable
@@ -31,21 +22,20 @@ def run(options: RegistersOptions) -> CommandAnswer:
     if options.by == "instruction":
         return _instructions(trace, options)
     limits = limits_of(trace, facts_of(trace, options))
-    table = file_table(trace, live_registers(trace.code), limits)
-    facts = register_facts(limits)
-
-    def footer(_: ResultTable) -> Iterator[str]:
-        yield ""
-        if limits.next_step:
-            yield limits.next_step
-        yield METHOD
-
-    why_none = "" if len(table) else why_not_known(trace)
-    return listing(options, trace, table, SCHEMA, lambda: facts, footer=footer, why_none=why_none)
+    table = result.file_table(trace, live_registers(trace.code), limits)
+    return listing(
+        options,
+        trace,
+        table,
+        SCHEMA,
+        lambda: result.register_facts(limits),
+        footer=lambda _: ["", *filter(None, (limits.next_step, METHOD))],
+        why_none="" if len(table) else why_not_known(trace),
+    )
 
 
 def _instructions(trace: Trace, options: RegistersOptions) -> CommandAnswer:
-    table = instruction_table(trace, live_registers(trace.code))
+    table = result.instruction_table(trace, live_registers(trace.code))
 
     def footer(shown: ResultTable) -> str:
         return Message("\n{0} of {1}.  {2}", count(len(shown)), plural(len(table), "instruction"), METHOD)
@@ -56,13 +46,12 @@ def _instructions(trace: Trace, options: RegistersOptions) -> CommandAnswer:
 def _at(trace: Trace, line: int) -> CommandAnswer:
     trace.check_line(line)
     why = why_not_known(trace)
-    table = place_table(trace, live_registers(trace.code), main_use(trace), line)
+    table = result.place_table(trace, live_registers(trace.code), line)
     place = placed_facts(trace, line)
-
-    def text() -> Iterator[Part]:
-        yield f"{line}  {place['text']}  {place['source']}"
-        yield why or TextTable(table, trace)
-
     return CommandAnswer(
-        schema=SCHEMA, document=lambda: {**place, "rows": table.rows()}, csv=table.csv, text=text, of=trace
+        schema=SCHEMA,
+        document=lambda: {**place, "rows": table.rows()},
+        csv=table.csv,
+        text=lambda: [f"{line}  {place['text']}  {place['source']}", why or TextTable(table, trace)],
+        of=trace,
     )

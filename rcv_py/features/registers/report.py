@@ -4,11 +4,15 @@ from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.base.text import Message, count, join_texts
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Part, ReportNote, ReportSection
+from rcv_py.export.report.model import ReportNote, ReportSection
 from rcv_py.features.occupancy.result import limit_table
 from rcv_py.features.registers.result import file_table
 
 HELD = "Registers that must be held at a time, by live ranges over the control-flow graph"
+INTRO = (
+    "How many waves could be resident; the actual number is shown below. More waves "
+    "only help to hide latency."
+)
 
 
 def room_text(inputs: ReportInputs) -> str:
@@ -28,14 +32,7 @@ def registers(inputs: ReportInputs) -> ReportSection | None:
         return None
     found = inputs.limits
     held = file_table(inputs.trace, live_registers(inputs.trace.code), found)
-    parts: tuple[Part, ...] = (
-        cells.report_table(limit_table(found), inputs.trace),
-        *((cells.report_table(held, inputs.trace, HELD),) if len(held) else ()),
-        ReportNote(room_text(inputs)),
-        *(ReportNote(note, "warning") for note in found.notes),
-    )
-    intro = (
-        "How many waves could be resident; the actual number is shown below. More waves "
-        "only help to hide latency."
-    )
-    return ReportSection("registers", "Register pressure and room for waves", parts, intro)
+    tables = [cells.report_table(limit_table(found), inputs.trace)]
+    tables += [cells.report_table(held, inputs.trace, HELD)] if len(held) else []
+    notes = (ReportNote(room_text(inputs)), *(ReportNote(note, "warning") for note in found.notes))
+    return ReportSection("registers", "Register pressure and room for waves", (*tables, *notes), INTRO)
