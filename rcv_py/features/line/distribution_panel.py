@@ -1,20 +1,12 @@
 """All hits of the selected instruction: their times, the slowest hits, and where they occur."""
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt
 
-from rcv_py.analysis.cost.distribution import (
-    LISTED,
-    MEASURE_TEXT,
-    MEASURES,
-    DistributionChoice,
-    DistributionView,
-    LineHits,
-    distribution_view,
-    hits_of,
-)
+from rcv_py.analysis.cost import distribution
+from rcv_py.analysis.cost.distribution import LISTED, DistributionChoice, DistributionView, LineHits
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.features.line.result import hit_table
@@ -40,7 +32,8 @@ ONLY_ONCE = "No wave ran this instruction twice, so there is no time since the h
 HIT_TITLE = "hit, from 1"  # hit number counted from 1
 HIT_TIP = "Which execution of the instruction by the wave, from 1."
 STREAM_MS = 800
-MEASURE_NAMES = dict(zip(MEASURES, ("Latency", "Stall", "Idle before", "Since the hit before"), strict=True))
+_NAMES = ("Latency", "Stall", "Idle before", "Since the hit before")
+MEASURE_NAMES = dict(zip(distribution.MEASURES, _NAMES, strict=True))
 
 
 def hit_columns(
@@ -49,24 +42,17 @@ def hit_columns(
     """Return the columns of these hits; the sorted measure comes first."""
     table = hit_table(trace, hits, rows)
     order = dict.fromkeys((measure, "wave", "hit", "start", *MEASURE_NAMES))
-    spec = table.spec.but(window=tuple(order))
-    columns = tuple(
-        column._replace(values=column.values + 1, text="{:,}".format, tip=HIT_TIP)
-        if column.id == "hit" and isinstance(column.values, np.ndarray)
-        else column
-        for column in result_columns(ResultTable(spec, table.columns), trace)
-    )
-    if times.unit:
-        return columns
-    texts = {**dict.fromkeys(MEASURE_NAMES, _duration(times)), "start": lambda cycle: times.at(int(cycle))}
-    return tuple(
-        column._replace(text=texts[column.id]) if column.id in texts else column for column in columns
-    )
+    columns = result_columns(ResultTable(table.spec.but(window=tuple(order)), table.columns), trace)
 
+    def duration(cycles: int) -> str:
+        return times.number(int(cycles)) if cycles >= 0 else ""  # a missing duration stays empty
 
-def _duration(times: Times) -> Callable[[int], str]:
-    """Format durations; a missing duration stays empty."""
-    return lambda cycles: times.number(int(cycles)) if cycles >= 0 else ""
+    changes: dict[str, dict[str, Any]] = {}
+    if not times.unit:
+        changes = {name: {"text": duration} for name in MEASURE_NAMES}
+        changes["start"] = {"text": lambda cycle: times.at(int(cycle))}
+    changes["hit"] = {"values": hits.hit[rows] + 1, "text": "{:,}".format, "tip": HIT_TIP}
+    return tuple(column._replace(**changes.get(column.id, {})) for column in columns)
 
 
 class DistributionPanel(Panel):
@@ -88,7 +74,11 @@ class DistributionPanel(Panel):
         self._request = self.request(self._compute, STREAM_MS)
         self.remembered = {"measure": self.measure, "table": self.table}
         self.measure.currentIndexChanged.connect(self._choices_changed)
-        self._lay_out()
+        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        above = bar((self.title, 1), self.note, self.measure)
+        self.listed.setContentsMargins(8, 2, 8, 0)
+        right = boxed(column(self.listed, (self.table, 1), spacing=2))
+        self.empty = page(self, above, (split(self.plot, right, sizes=(520, 520)), 1))
         self.plot.chosen.connect(self._list_bin)
         self.plot.bars_changed.connect(lambda _: self._request.ask())
         self.table.chosen.connect(self._go)
@@ -100,13 +90,6 @@ class DistributionPanel(Panel):
         ui.settings.cell(UNITS).watch(self._show_again)
         self._restyle()
         self._open()
-
-    def _lay_out(self) -> None:
-        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        above = bar((self.title, 1), self.note, self.measure)
-        self.listed.setContentsMargins(8, 2, 8, 0)
-        right = boxed(column(self.listed, (self.table, 1), spacing=2))
-        self.empty = page(self, above, (split(self.plot, right, sizes=(520, 520)), 1))
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -128,28 +111,24 @@ class DistributionPanel(Panel):
         if trace is None or store is None or line is None or not store.batches:
             self._show(None)
             return False
-        chosen, ask = self.chosen_rows(), self.incremental("hits", hits_of(line), line)
+        chosen, ask = self.chosen_rows(), self.incremental("hits", distribution.hits_of(line), line)
 
-        def job() -> tuple[int, DistributionView]:
-            return line, distribution_view(ask(chosen()), wanted, trace.architecture.base_clock)
+        def job() -> DistributionView:
+            return distribution.distribution_view(ask(chosen()), wanted, trace.architecture.base_clock)
 
-        self._request.run(job, self._take)
+        def take(view: DistributionView) -> None:
+            if line == self.session.line:
+                if self.view is None or self._shown != line or self.view.wanted != view.wanted:
+                    self._bin = -1
+                self._shown = line
+                self._show(view)
+
+        self._request.run(job, take)
         return True
-
-    def _take(self, answer: tuple[int, DistributionView]) -> None:
-        line, view = answer
-        if line != self.session.line:
-            return
-        is_same = self._shown == line
-        if self.view is None or not is_same or self.view.wanted != view.wanted:
-            self._bin = -1
-        self._shown = line
-        self._show(view)
 
     # -- showing ------------------------------------------------------------------------------------
 
     def _show_again(self) -> None:
-        """Show the same hits in the current unit."""
         self._show(self.view)
 
     def _show(self, view: DistributionView | None) -> None:
@@ -178,12 +157,10 @@ class DistributionPanel(Panel):
         self.title.setText(f"{line}  {name}" if name else "")
         note = ""
         if self.view is not None and self.view.spread is not None:
-            spread = self.view.spread
-            times = self.times
+            spread, times = self.view.spread, self.times
             mean = f"{spread.mean:,.1f}" if times.unit else times.number(spread.mean)
-            note = Message(
-                "{0}, mean {1}, sum {2}", plural(spread.hits, "hit"), mean, times.span(spread.total)
-            )
+            hits, total = plural(spread.hits, "hit"), times.span(spread.total)
+            note = Message("{0}, mean {1}, sum {2}", hits, mean, total)
             note = join_texts(" · ", filter(None, (waves_note(self.session), note)))
         self.note.setText(note)
 
@@ -192,26 +169,23 @@ class DistributionPanel(Panel):
         if view is None or trace is None:
             self.shown = np.zeros(0, dtype=np.int64)
             return
+        rows, what, measure = view.ranked[:LISTED], "The slowest hits", view.wanted.measure
         if self._bin >= 0:
             rows = view.in_bin(self._bin)
-            what: str = Message("{0} of {1}", plural(len(rows), "hit"), self.plot.range_text(self._bin))
-        else:
-            rows, what = view.ranked[:LISTED], "The slowest hits"
+            what = Message("{0} of {1}", plural(len(rows), "hit"), self.plot.range_text(self._bin))
         self.shown = rows[:LISTED]
         more = Message(", {0} of them listed", LISTED) if len(rows) > LISTED else ""
-        self.listed.setText(
-            Message("{0}{1}, largest {2} first", what, more, MEASURE_NAMES[view.wanted.measure].lower())
-        )
-        columns = hit_columns(trace, view.hits, self.shown, view.wanted.measure, self.times)
-        self.table.show_columns(columns)
+        order = MEASURE_NAMES[measure].lower()
+        self.listed.setText(Message("{0}{1}, largest {2} first", what, more, order))
+        self.table.show_columns(hit_columns(trace, view.hits, self.shown, measure, self.times))
 
     # -- selecting ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
         line = self.session.line
+        if line != self._shown:
+            self._bin = -1
         if line != self._shown or (self.view is None and line is not None):
-            if line != self._shown:
-                self._bin = -1
             self._request.ask()
         else:
             self._mark()
@@ -236,14 +210,12 @@ class DistributionPanel(Panel):
             self.session.select_token(trace.waves.id(int(view.hits.wave[row])), int(view.hits.token[row]))
 
     def _choices_changed(self) -> None:
-        self.measure.setToolTip(tooltip(MEASURE_TEXT[self.measure.value]))
+        self.measure.setToolTip(tooltip(distribution.MEASURE_TEXT[self.measure.value]))
         self._bin = -1
         self._request.ask()
 
     def _restyle(self) -> None:
         self.title.setFont(self.ui.theme.mono)
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         if self.view is None:

@@ -5,16 +5,13 @@ from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
     commands=(CommandEntry("line", Group.DIG, 30, former={"place": ()}),),
-    schemas=("place_result", "result"),
     panels=(
         PanelEntry(
             id="token_details",
             title="Instruction",
-            tip=("The selected instruction: all its executions, and what the selected execution waited for."),
-            reading=(
-                "The histogram holds all executions: two humps mean two behaviours, often a cache hit and "
-                "a miss."
-            ),
+            tip="The selected instruction: all its executions, and what the selected execution waited for.",
+            reading="The histogram holds all executions: two humps mean two behaviours, often a cache hit "
+            "and a miss.",
             area="details",
             order=20,
             target="token_panel",
@@ -26,10 +23,8 @@ FEATURE = Feature(
             id="distribution",
             title="Distribution",
             tip="The times of all hits of the selected instruction.",
-            reading=(
-                "The axis is time per execution, the height how many took so long; two humps mean two "
-                "behaviours."
-            ),
+            reading="The axis is time per execution, the height how many took so long; two humps mean two "
+            "behaviours.",
             area="apart",
             order=45,
             target="distribution_panel",

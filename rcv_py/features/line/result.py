@@ -1,43 +1,43 @@
-"""One instruction: how long its hits took, or its PC samples."""
+"""One instruction: how long its hits took, its PC samples; and facts about instructions, waves and hits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.cost.distribution import (
-    MEASURES,
-    DistributionChoice,
-    LineHits,
-    Spread,
-    distribution_view,
-)
+from rcv_py.analysis.attribution.attribute import TokenCause, token_causes
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT
+from rcv_py.analysis.cost import distribution
+from rcv_py.analysis.cost.distribution import MEASURES, DistributionChoice, LineHits, Spread
 from rcv_py.analysis.cost.pc_samples import StallReasons, reason_name, stall_reasons
+from rcv_py.analysis.cost.place_text import source_of
+from rcv_py.analysis.timeline.token_details import line_totals, token_details
+from rcv_py.analysis.waits.token_waits import ReleasedBy, token_waits
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
-from rcv_py.results import kinds
-from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOKEN, WAVE_NAME
-from rcv_py.results.field import Field, of_analysis, record_field, unknown
-from rcv_py.results.places import waves
+from rcv_py.model.waves import TracedWave, WaveBatch
+from rcv_py.results import common, kinds
+from rcv_py.results.field import Field, of_analysis, record_field, rows_field, unknown
+from rcv_py.results.places import placed_facts, waves
 from rcv_py.results.schema import Form, Schema
 from rcv_py.results.table import ResultTable, Spec
 
-_MEASURES = (
-    kinds.CYCLES_OR_NEVER("latency", "Stall and issue or execution of the hit", is_unknown=True),
-    kinds.CYCLES_OR_NEVER("stall", "Time until it could issue", is_unknown=True),
-    kinds.CYCLES_OR_NEVER("idle", "Gap before it", is_unknown=True),
-    kinds.CYCLES_OR_NEVER(
-        "since", "Time since the wave last ran it; null for the first execution", is_unknown=True
-    ),
+_MEASURES = unknown(
+    kinds.CYCLES_OR_NEVER("latency", "Stall and issue or execution of the hit"),
+    kinds.CYCLES_OR_NEVER("stall", "Time until it could issue"),
+    kinds.CYCLES_OR_NEVER("idle", "Gap before it"),
+    kinds.CYCLES_OR_NEVER("since", "Time since the wave last ran it; null for the first execution"),
 )
+_HIT = kinds.HIT("hit", "Which execution of the instruction by the wave, counted from 0; people count from 1")
 HITS = Spec(
     "line",
     "The hits with the largest value, the largest first.",
     "hit",
-    WAVE_NAME,
-    kinds.HIT("hit", "Which execution of the instruction by the wave, counted from 0; people count from 1"),
-    *TOKEN[:2],
+    common.WAVE_NAME,
+    _HIT,
+    *common.TOKEN[:2],
     *_MEASURES,
 )
 _SPREAD = (
@@ -64,7 +64,7 @@ SAMPLES = Spec(
     kinds.TEXT("reason", "Why it did not issue"),
     kinds.COUNT("samples", "Number of samples"),
 )
-_HEAD = (CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE)
+_HEAD = (common.CAPTURE, common.INSTRUCTION_INDEX, common.INSTRUCTION_TEXT, common.SOURCE_PLACE)
 FACTS = (
     *_HEAD,
     Field("by", kinds.choice(*MEASURES), "What is measured for bins and ranking"),
@@ -111,12 +111,14 @@ def hit_table(trace: Trace, hits: LineHits, rows: np.ndarray | slice = slice(Non
 
 def spreads(hits: LineHits) -> dict[str, Spread | None]:
     """Return each measure in numbers, None if it has no value."""
-    return {name: distribution_view(hits, DistributionChoice(name, 2)).spread for name in MEASURES}
+    return {
+        name: distribution.distribution_view(hits, DistributionChoice(name, 2)).spread for name in MEASURES
+    }
 
 
 def spread_table(found: Mapping[str, Spread | None]) -> ResultTable:
     """Return one row per measure; a measure without a value has only zero hits."""
-    nothing = dict.fromkeys((field.name for field in _SPREAD), np.nan) | {"hits": 0}
+    nothing = {field.name: np.nan for field in _SPREAD} | {"hits": 0}
     rows = [nothing if spread is None else of_analysis(_SPREAD, spread) for spread in found.values()]
     columns = {field.name: [row[field.name] for row in rows] for field in _SPREAD}
     return ResultTable(SPREADS, {"measure": list(found), **columns})
@@ -137,13 +139,126 @@ def sample_table(found: StallReasons) -> ResultTable:
 def sample_facts(code: CodeTable, line: int) -> dict[str, Any]:
     """Return the samples of an instruction for documents."""
     found = stall_reasons(code, slice(line, line + 1))
-    means = (
-        None if column is None or np.isnan(column[line]) else round(float(column[line]), 2)
-        for column in (code.sample_lanes, code.sample_waves)
-    )
-    outcomes = {"issued": found.issued, "stalled": found.stalled, "unsure": found.unsure}
-    return outcomes | {"reasons": _reasons(found)} | dict(zip(("lanes", "waves"), means, strict=True))
+
+    def mean(column: np.ndarray | None) -> float | None:
+        return None if column is None or np.isnan(column[line]) else round(float(column[line]), 2)
+
+    return {
+        **{name: getattr(found, name) for name in ("issued", "stalled", "unsure")},
+        "reasons": _reasons(found),
+        "lanes": mean(code.sample_lanes),
+        "waves": mean(code.sample_waves),
+    }
 
 
 def _reasons(found: StallReasons) -> dict[str, int]:
     return {reason_name(reason): samples for reason, samples in found.ranked()}
+
+
+# -- facts about places ---------------------------------------------------------------------------------
+
+_TOTALS = (
+    kinds.COUNT("hits", "Executions"),
+    kinds.CYCLES("latency", "Latency"),
+    kinds.CYCLES("stall", "Stall"),
+    kinds.CYCLES("idle", "Gaps before it"),
+    kinds.CYCLES("program_total", "Latency and gaps of the whole program"),
+)
+_WAITED_FOR = (*common.PLACE, kinds.SIGNED_CYCLES("cycles_before", "From its issue to the start of the wait"))
+_RELEASED_BY = (
+    *common.PLACE,
+    kinds.SIGNED_CYCLES("latency", "From issue to the end of the wait"),
+    kinds.FLAG("is_exact", "Whether that is the latency of memory; else it is an upper bound"),
+)
+_CAUSES = (
+    kinds.TEXT("cause", "Stable name of the cause"),
+    kinds.TEXT("because", 'Reason; completes the phrase "late because"'),
+    kinds.CYCLES("cycles", "Part of the stall, or of the gap before it"),
+    kinds.FLAG("is_idle", "Whether it is part of the gap before the execution, not of the stall"),
+    replace(common.INSTRUCTION_INDEX, name="producer", is_unknown=True),
+    kinds.INSTRUCTION("producer_text", "Text of the producer; empty if there is none"),
+    replace(common.SOURCE_PLACE, name="producer_source"),
+    kinds.FLAG("is_guess", "Whether the producer is a guess among several that fit"),
+)
+_GIVEN = (
+    kinds.TEXT("argument", "The place as it was given"),
+    *unknown(common.WAVE_NAME, common.INSTRUCTION_INDEX, _HIT),
+)
+_OF_LINE = (
+    common.INSTRUCTION_TEXT,
+    common.SOURCE_PLACE,
+    record_field("totals", "The instruction over all traced waves", *_TOTALS),
+    replace(PC_SAMPLES, meaning="PC samples of the instruction; only of captures that have some"),
+)
+_OF_WAVE = (replace(common.WAVE_START, name="wave_start"), replace(common.WAVE_END, name="wave_end"))
+_ORDER = "Operations that a wait waited for, counter by counter, the oldest first"
+_OF_EXECUTION = (
+    kinds.COUNT("hits_of_wave", "Executions of the instruction by the wave"),
+    *common.TOKEN,
+    rows_field("waited_for", _ORDER, *_WAITED_FOR),
+    rows_field("released_by", "Waits that waited for the operation", *_RELEASED_BY),
+    rows_field("causes", "Why it was late", *_CAUSES),
+)
+_PLACES = rows_field(
+    "places",
+    "One row per place, in the order given; an instruction, a wave and a hit each add fields",
+    *_GIVEN,
+    *(replace(field, is_optional=True) for field in (*_OF_LINE, *_OF_WAVE, *_OF_EXECUTION)),
+)
+PLACE_SCHEMA = Schema(
+    "place",
+    "Facts about places: an instruction, a wave, one execution of an instruction by a wave.",
+    (common.CAPTURE, _PLACES),
+    command="line",
+)
+
+
+def line_facts(trace: Trace, line: int) -> dict[str, Any]:
+    """Return the facts about an instruction: its text, and its cost in all waves."""
+    totals = of_analysis(_TOTALS, line_totals(trace.code, line))
+    samples = {"samples": sample_facts(trace.code, line)} if trace.has_pc_samples else {}
+    return {"text": trace.code.text[line], "source": source_of(trace, line), "totals": totals, **samples}
+
+
+def wave_facts(wave: TracedWave) -> dict[str, Any]:
+    """Return the facts about a wave: its name, start and end."""
+    return {"wave": str(wave.id), "wave_start": wave.begin, "wave_end": wave.end}
+
+
+def execution_facts(
+    trace: Trace, wave: TracedWave, line: int, hit: int | None, beside: Iterable[WaveBatch]
+) -> dict[str, Any]:
+    """Return facts about the n-th execution of an instruction by a wave; without n, how many there are.
+
+    `beside` are the other waves of its unit, which compete with it.
+    """
+    executions = wave.executions(line)
+    token = executions.token(hit)
+    if token is None:
+        return {"hits_of_wave": len(executions)}
+    one = token_details(wave, token)
+    waits = token_waits(wave, token, trace.code, trace.architecture)
+
+    def waiter(by: ReleasedBy) -> dict[str, Any]:
+        return {**placed_facts(trace, by.line), "latency": by.latency, "is_exact": by.is_exact}
+
+    def cause(by: TokenCause) -> dict[str, Any]:
+        return {
+            "cause": by.cause.name.lower(),
+            "because": CAUSE_TEXT[by.cause].sentence,
+            "cycles": by.cycles,
+            "is_idle": by.is_idle,
+            "producer": by.line if by.line >= 0 else None,
+            "producer_text": trace.code.text[by.line] if by.line >= 0 else "",
+            "producer_source": source_of(trace, by.line),
+            "is_guess": by.is_guess,
+        }
+
+    return {
+        "hits_of_wave": one.hits,
+        "token": token,
+        **of_analysis(common.TOKEN[1:], one),
+        "waited_for": [{**placed_facts(trace, by.line), "cycles_before": by.ago} for by in waits.awaited],
+        "released_by": [*map(waiter, waits.released_by)],
+        "causes": [*map(cause, token_causes(trace, beside, wave, token))],
+    }

@@ -1,28 +1,36 @@
-"""Facts about a selected instruction, as text with links."""
+"""Facts about a selected instruction: collected in a thread, and as text with links."""
 
-from __future__ import annotations
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import numpy as np
 
+from rcv_py.analysis.attribution.attribute import LineCause, TokenCause, token_causes, uncounted_beside
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.attribution.instruction_help import InstructionHelp, instruction_help
 from rcv_py.analysis.cost.distribution import Spread
-from rcv_py.analysis.cost.pc_samples import StallReasons, reason_name
+from rcv_py.analysis.cost.pc_samples import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.cost.place_text import beside, place_text
-from rcv_py.analysis.timeline.token_details import LineTotals, TokenDetails
+from rcv_py.analysis.timeline import token_details as details
+from rcv_py.analysis.timeline.token_details import NO_OTHER_WAVES, Meanwhile, meanwhile
+from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
+from rcv_py.analysis.waits.waitcnt.replay import waits_of
+from rcv_py.base.errors import RcvError
 from rcv_py.base.text import Message, join_texts, percent, plural
+from rcv_py.formats.isa.described import read_description
+from rcv_py.formats.isa.kept_docs import words_of
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
+from rcv_py.model.waves import TracedWave
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.wave_store import WaveStore
+from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.widgets.legend import state_text
 from rcv_py.ui.widgets.links import line_link, source_link, token_link
-
-if TYPE_CHECKING:  # they import attribution, which the first painting does not wait for
-    from rcv_py.analysis.attribution.attribute import LineCause, TokenCause
-    from rcv_py.analysis.attribution.instruction_help import InstructionHelp
-    from rcv_py.analysis.timeline.token_details import Meanwhile
-    from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits
 
 LISTED = 12  # maximum producers and waiters shown
 HIDERS = 4  # maximum kinds of instructions of other waves that are named
@@ -34,8 +42,8 @@ class TokenFacts(NamedTuple):
     """The displayed data of a selected instruction, and of its selected execution if there is one."""
 
     line: int
-    totals: LineTotals
-    token: TokenDetails | None = None
+    totals: details.LineTotals
+    token: details.TokenDetails | None = None
     wave: str = ""
     producers: tuple[int, ...] = ()
     waiters: tuple[int, ...] = ()
@@ -47,6 +55,71 @@ class TokenFacts(NamedTuple):
     described: str = ""  # the description from an AMD file
     hidden: Meanwhile | None = None  # activity of other waves during the stall of the selected execution
     waits: TokenWaits | None = None  # of the selected execution; then the code rows above are not shown
+
+
+def facts_job(ui: UiContext) -> Callable[[], TokenFacts]:
+    """Return a function that collects the facts of the selected instruction; it touches no mutable state."""
+    session = ui.session
+    trace, line, hit, store = session.trace.value, session.line, session.selection.value.hit, session.store
+    assert trace is not None
+    assert line is not None
+    wave, token = session.wave(), session.token()
+    batches = () if store is None else store.batches
+    file = str(ui.settings["isa.description"])
+
+    def job() -> TokenFacts:
+        facts = TokenFacts(line, details.line_totals(trace.code, line))
+        if not trace.code.is_label[line]:
+            known = instruction_help(trace.code.text[line], trace.architecture, trace.code.text)
+            facts = facts._replace(help=known, described=described(file, trace.target, known.mnemonic))
+        if trace.has_pc_samples:
+            samples = stall_reasons(trace.code, slice(line, line + 1))
+            facts = facts._replace(samples=samples, all_samples=stall_reasons(trace.code).samples)
+        if wave is None:
+            return facts
+        facts = facts._replace(wave=str(wave.id))
+        if token is not None:
+            exact = token_waits(*token, trace.code, trace.architecture)
+            hidden = hidden_by(store, *token)
+            facts = facts._replace(token=details.token_details(*token), waits=exact, hidden=hidden)
+            causes, left_out = token_causes(trace, batches, *token), uncounted_beside(trace, batches, wave)
+            doubt = Message("partial: {0} beside it not in memory", plural(left_out, "wave"))
+            return facts._replace(causes=causes, doubts=(doubt,) if causes and left_out else ())
+        waits = waits_of(wave, trace.code, trace.architecture)
+        late = details.producers(waits, line, hit, len(wave.executions(line)))
+        return facts._replace(producers=late, waiters=details.waiters(waits, line))
+
+    return job
+
+
+def hidden_by(store: WaveStore | None, wave: TracedWave, row: int) -> Meanwhile:
+    """Return what other waves on the SIMD issued during a stall, as far as they are in memory."""
+    begin = wave.tokens.base + int(wave.tokens.offset[row])
+    span = TimeWindow(begin, begin + int(wave.tokens.stall[row]))
+    if store is None or not span.width:
+        return NO_OTHER_WAVES
+    index = store.trace.waves
+    is_here = (index.se == wave.id.se) & (index.simd == wave.id.simd)
+    is_here &= (index.begin < span.end) & (index.end > span.begin)
+    found = (store.wave(one) for one in np.flatnonzero(is_here).tolist())
+    return meanwhile(wave, [one for one in found if one is not None], span)
+
+
+def described(file: str, target: str, mnemonic: str) -> str:
+    """Return a machine-readable ISA file's description of a mnemonic, or why it is unreadable; "" for none.
+
+    Without a file it uses the file that `rcv isa-docs add` stored for the family of a target.  The file is
+    read once: do not call it on the UI thread.
+    """
+    try:
+        words = _description(Path(file)) if file else words_of(target)
+    except RcvError as error:
+        return str(error)
+    found = None if words is None else words.of(mnemonic)
+    return "" if found is None else found.description
+
+
+_description = lru_cache(maxsize=1)(read_description)
 
 
 def named(trace: Trace, row: int) -> str:
@@ -64,7 +137,7 @@ class FactsText:
         """Return the instruction and its kind."""
         line = self.facts.line
         kind = int(self.trace.code.kind[line])
-        what = KIND_TEXT[TokenKind(kind)] if kind in TokenKind._value2member_map_ else "unknown"
+        what = KIND_TEXT[TokenKind(kind)] if kind in KINDS else "unknown"
         text = rich('<p class="m"><b>{}</b></p>', self.trace.code.text[line])
         about = rich('<span class="q">instruction {} · {}</span>', line, what)
         if self.facts.help is not None:
@@ -84,7 +157,7 @@ class FactsText:
         """
         parts = []
         if spread is not None:
-            numbers = (("median", spread.median), ("p90", spread.p90), ("max", spread.max))
+            numbers = ((name, getattr(spread, name)) for name in ("median", "p90", "max"))
             texts = [rich("{} <b>{}</b>", name, self.times.number(value)) for name, value in numbers]
             parts.append(rich("<p>{} {}</p>", joined(" · ", texts), self.times.unit))
         if self.trace.has_thread_trace and (causes or waiting):
@@ -112,10 +185,8 @@ class FactsText:
             for title, lines in (("Waits for", facts.producers), ("Waited on by", facts.waiters)):
                 if lines:
                     parts.append(_items(title, [line_link(row, named(trace, row)) for row in lines]))
-        links = [
-            source_link(*place, place_text(trace.sources, *place)) for place in trace.code.chain(facts.line)
-        ]
-        if links:
+        if chain := trace.code.chain(facts.line):
+            links = (source_link(*place, place_text(trace.sources, *place)) for place in chain)
             parts.append(rich("<h4>Source, innermost first</h4>{}", joined("<br>", links)))
         if trace.has_thread_trace and facts.totals.hits:
             parts.append(rich("<p><a href='try:0'>What if it took no time?</a></p>"))
@@ -136,20 +207,16 @@ class FactsText:
         text = CAUSE_TEXT[one.cause]
         is_known = one.cause is not Cause.UNEXPLAINED
         sure = "" if text.is_certain or not is_known else " · likely"
-        what = " (idle)" if one.idle > one.stall else ""
-        said = rich(
-            "<b>{}</b> {}{}<span class='q'>{}</span>", percent(one.cycles, total), text.name, what, sure
-        )
+        what, share = " (idle)" if one.idle > one.stall else "", percent(one.cycles, total)
+        said = rich("<b>{}</b> {}{}<span class='q'>{}</span>", share, text.name, what, sure)
         for by in one.blamed[:BLAMED]:
             blamed = "<br>&nbsp;&nbsp;← perhaps {}" if by.is_guess else "<br>&nbsp;&nbsp;← {}"
             said += rich(blamed, line_link(by.line, named(self.trace, by.line)))
-        if len(one.blamed) > BLAMED:
-            said += rich(
-                "<br><span class='q'>&nbsp;&nbsp;and {} more</span>", f"{len(one.blamed) - BLAMED:,}"
-            )
+        if (more := len(one.blamed) - BLAMED) > 0:
+            said += rich("<br><span class='q'>&nbsp;&nbsp;and {} more</span>", f"{more:,}")
         return said
 
-    def _totals(self, totals: LineTotals) -> Rich:
+    def _totals(self, totals: details.LineTotals) -> Rich:
         number = self.times.number
         rows = [
             ("hits", f"{totals.hits:,}"),
@@ -161,21 +228,15 @@ class FactsText:
         unit = ", cycles" if self.times.unit else ""
         return rich("<h4>Sums of all traced waves{}</h4>", unit) + _table(rows)
 
-    def _token(self, token: TokenDetails) -> Rich:
+    def _token(self, token: details.TokenDetails) -> Rich:
         times = (token.stall, token.busy, token.stall + token.busy)
         stall, busy, both = map(self.times.number, times)
         spent = ("stall + issue", f"{stall} + {busy} = {both}")
         if not token.busy or not token.stall:
             spent = ("stall", stall) if token.stall else ("issue", busy)
-        return _table(
-            [
-                ("wave", self.facts.wave),
-                ("at", self.times.at(token.start)),
-                spent,
-                ("idle before", self.times.number(token.idle) if token.idle else ""),
-                ("state", state_text(token.states) or "not recorded"),
-            ]
-        )
+        idle = ("idle before", self.times.number(token.idle) if token.idle else "")
+        state = ("state", state_text(token.states) or "not recorded")
+        return _table([("wave", self.facts.wave), ("at", self.times.at(token.start)), spent, idle, state])
 
     def _cause(self, cause: TokenCause) -> Rich:
         text = CAUSE_TEXT[cause.cause]
@@ -189,21 +250,19 @@ class FactsText:
             link = token_link(cause.row, name) if is_own else line_link(cause.line, name)
             template = "<br>perhaps {}{}" if cause.is_guess else "<br>{}{}"
             blamed = rich(template, link, "" if is_own else " · of another wave")
-        what = "idle" if cause.is_idle else "stalled"
-        said = Message("{0} {1} because {2}", what, self.times.span(cause.cycles), text.sentence)
+        what, span = "idle" if cause.is_idle else "stalled", self.times.span(cause.cycles)
+        said = Message("{0} {1} because {2}", what, span, text.sentence)
         return rich("<p>{}{}<br><span class='q'>{}</span></p>", said, blamed, why)
 
     def _hidden(self, hidden: Meanwhile, stall: int) -> Rich:
         if not hidden.covered:
             said = rich("No other wave of the SIMD issued an instruction while it stalled: nothing hides it.")
             return rich("<h4>Hidden by</h4>{}", said)
-        kinds = [
-            rich("{} {}", KIND_NAME.get(TokenKind(kind), "") if kind in KINDS else "other", number)
-            for kind, cycles in hidden.by_kind[:HIDERS]
-            for number in (self.times.span(cycles),)
-        ]
-        who = plural(hidden.waves, "other wave")
-        share = percent(hidden.covered, stall)
+        kinds = []
+        for kind, cycles in hidden.by_kind[:HIDERS]:
+            name = KIND_NAME.get(TokenKind(kind), "") if kind in KINDS else "other"
+            kinds.append(rich("{} {}", name, self.times.span(cycles)))
+        who, share = plural(hidden.waves, "other wave"), percent(hidden.covered, stall)
         said = rich("<b>{}</b> of the stall, by {} of the SIMD: {}", share, who, joined(" · ", kinds))
         if hidden.line >= 0:
             link = line_link(hidden.line, named(self.trace, hidden.line))
@@ -228,10 +287,9 @@ class FactsText:
     def _awaited(self, op: Awaited) -> list[str]:
         issued, ago = self.times.at(op.issued), self.times.span(op.ago)
         when = Message("issued at {0}, {1} before the wait, by {2}", issued, ago, op.counter)
-        ended = next((one for one in self.facts.causes if self._is_own(one) and one.row == op.row), None)
-        if ended is None:
-            return [when]
-        return [when, rich("<b>perhaps ended the wait</b>" if ended.is_guess else "<b>ended the wait</b>")]
+        ended = [one for one in self.facts.causes if self._is_own(one) and one.row == op.row][:1]
+        words = ("<b>ended the wait</b>", "<b>perhaps ended the wait</b>")
+        return [when, *(rich(words[bool(one.is_guess)]) for one in ended)]
 
     def _is_own(self, cause: TokenCause) -> bool:
         return cause.wave >= 0 and str(self.trace.waves.id(cause.wave)) == self.facts.wave

@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # they import attribution
 TRIAL = "try:0"  # the link to an experiment
 NEVER = "Never executed by the waves that count."
 NOTHING = "No instruction is selected. Click one in the timeline or in the ISA."
+HIT_TIP = "Which time the wave runs this instruction, from 1. Type a number and press Return."
 SPEEDS = {  # choice of executions: which, keys
     "fastest": (Which.FASTEST, "Alt+Home"),
     "median": (Which.MEDIAN, "Alt+\\"),
@@ -67,15 +68,11 @@ class TokenDetailsPanel(Panel):
         tip = "Show the distribution larger, by other measures, with its slowest hits."
         self.larger = push_button("Larger", tip, partial(self.wants.emit, DISTRIBUTION), link=True)
         tip = "Select the {} execution of this instruction, of all waves that count  ({})"
-        self.speeds = {
-            name: push_button(
-                name.capitalize(),
-                Message(tip, name, keys),
-                partial(ui.session.select_execution, which),
-                small=True,
-            )
-            for name, (which, keys) in SPEEDS.items()
-        }
+        self.speeds = {}
+        for name, (which, keys) in SPEEDS.items():
+            select = partial(ui.session.select_execution, which)
+            button = push_button(name.capitalize(), Message(tip, name, keys), select, small=True)
+            self.speeds[name] = named(button, Message("{0} execution", name.capitalize()))
         self._lay_out()
         self._soon = self.request(self._compute)
         self._all_soon = self.request(self._compute_all)
@@ -103,9 +100,7 @@ class TokenDetailsPanel(Panel):
         self._all_soon.ask()
 
     def _lay_out(self) -> None:
-        self.hit.setToolTip(
-            tooltip("Which time the wave runs this instruction, from 1. Type a number and press Return.")
-        )
+        with_tip(self.hit, HIT_TIP)
         self._hits = QIntValidator(1, 1, self.hit)
         self.hit.setValidator(self._hits)
         self.hit.setFixedWidth(64)
@@ -114,12 +109,8 @@ class TokenDetailsPanel(Panel):
         for button, tip, step in ((self.before, "Previous hit  ([)", -1), (self.after, "Next hit  (])", 1)):
             with_tip(named(button, tip.split("  ")[0]), tip)
             button.clicked.connect(partial(self.session.step_hit, step))
-        for name, speed in self.speeds.items():
-            named(speed, Message("{0} execution", name.capitalize()))
-        named(self.larger, "Open the distribution")
-        self.every = boxed(
-            column(row(self.hits, None, self.larger, margins=(8, 0, 8, 0)), self.chart, spacing=2)
-        )
+        head = row(self.hits, None, named(self.larger, "Open the distribution"), margins=(8, 0, 8, 0))
+        self.every = boxed(column(head, self.chart, spacing=2))
         spinner = (PlainLabel("THIS hit", role="heading"), self.before, self.hit, self.after, (self.of, 1))
         speeds = row(*self.speeds.values(), margins=(8, 2, 8, 2), spacing=4)
         self.this = boxed(column(row(*spinner, margins=(8, 6, 8, 0), spacing=4), speeds))
@@ -143,7 +134,7 @@ class TokenDetailsPanel(Panel):
             self._take(None)
             return
         # Imported when an instruction is selected: the first painting does not wait for attribution.
-        from rcv_py.features.line.token_beside import facts_job  # noqa: PLC0415 - as said above
+        from rcv_py.features.line.token_facts import facts_job  # noqa: PLC0415 - as said above
 
         self._soon.run(facts_job(self.ui), self._take)
 
@@ -161,7 +152,7 @@ class TokenDetailsPanel(Panel):
         """Compute all executions, unless that was done for this instruction."""
         trace, store, line = self.session.trace.value, self.session.store, self.session.line
         if trace is None or store is None or line is None or not store.batches:
-            self._all_of, self.view, self.causes = None, None, None
+            self._all_of = self.view = self.causes = None
             return
         known, self._all_of = self._all_of, (line, self._all_soon.waves)
         if self._all_of == known:
@@ -196,7 +187,6 @@ class TokenDetailsPanel(Panel):
         self._causes_soon.run(lambda: causes_of(table, line), take)
 
     def _forget(self) -> None:
-        """Forget everything about the capture that was open."""
         self.facts = self.view = self.causes = None
 
     def _try(self, link: QUrl) -> None:
@@ -223,8 +213,7 @@ class TokenDetailsPanel(Panel):
         view = self.view if self._all_of is not None and self._all_of[0] == facts.line else None
         causes = self.causes if view is not None else None
         self.head.show_html(text.head())
-        spread = None if view is None else view.spread
-        waiting = ""
+        spread, waiting = None if view is None else view.spread, ""
         if causes is None and self._all_of is not None and not self._is_never:
             waiting = self._computing.begin("causes", "attribution")
         else:
@@ -253,11 +242,10 @@ class TokenDetailsPanel(Panel):
 
     def _show_hit(self) -> None:
         """Show which execution is selected, or that it is being searched."""
-        facts, sought = self.facts, self.session.executions.sought.value
-        token = None if facts is None else facts.token
-        self.note.setText(
-            "" if sought is None else Message("Finding the {0} execution …", sought.which.value)
-        )
+        sought = self.session.executions.sought.value
+        token = None if self.facts is None else self.facts.token
+        note = "" if sought is None else Message("Finding the {0} execution …", sought.which.value)
+        self.note.setText(note)
         self.note.setVisible(sought is not None)
         self.this.setVisible(token is not None or (self.view is not None and sought is None))
         for widget in (self.before, self.hit, self.after):
@@ -273,11 +261,8 @@ class TokenDetailsPanel(Panel):
         allow(self.after, "" if token.hit + 1 < token.hits else "This is the last.")
 
     def _mark(self) -> None:
-        """Mark this execution among all."""
         token = None if self.facts is None else self.facts.token
         self.chart.mark_token(None if token is None else token.stall + token.busy)
-
-    # -- choosing -----------------------------------------------------------------------------------
 
     def _go_to_bar(self, bar: int) -> None:
         """Select the execution in the middle of a bar."""
@@ -288,18 +273,13 @@ class TokenDetailsPanel(Panel):
             self.session.select(replace(self.session.selection.value, wave=wave, hit=hit))
 
     def _typed(self) -> None:
-        facts, text = self.facts, self.hit.text()
-        if facts is None or facts.token is None or not text.isdigit():
-            return
-        hit = min(max(int(text), 1), facts.token.hits) - 1
-        if hit != facts.token.hit:
-            self.session.select_hit(hit)
-
-    # -- called by the shell ------------------------------------------------------------------------
+        token, text = None if self.facts is None else self.facts.token, self.hit.text()
+        if token is not None and text.isdigit():
+            hit = min(max(int(text), 1), token.hits) - 1
+            if hit != token.hit:
+                self.session.select_hit(hit)
 
     def command_line(self) -> command_text.CommandWords | None:
-        selection = self.session.selection.value
-        if self.facts is None:
-            return None
-        place = str(selection if self.facts.token is not None else replace(selection, hit=None))
-        return command_text.rcv(self.session, "place", place)
+        place, facts = self.session.selection.value, self.facts
+        place = place if facts is not None and facts.token is not None else replace(place, hit=None)
+        return None if facts is None else command_text.rcv(self.session, "place", str(place))
