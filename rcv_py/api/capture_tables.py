@@ -34,6 +34,7 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
+from rcv_py.results.table import ResultTable
 from rcv_py.results.tables import PROBLEMS, SOURCES
 from rcv_py.work.opening import open_trace
 from rcv_py.work.reduce import Reducer
@@ -193,7 +194,7 @@ class CaptureTables:
         The argument `waves` of analyses takes their ids; reads all waves.
         """
         facts = wave_results.population_facts(self.trace, self.ways)
-        return Answer.of(wave_results.population_table(self.ways), self.ways, facts)
+        return Answer.of(ResultTable.of(wave_results.POPULATIONS, self.ways), self.ways, facts)
 
     # -- tables; cycles are on one clock for the whole capture ---------------------------------------------
 

@@ -11,7 +11,7 @@ from rcv_py.analysis.device.utilization import unit_busy
 from rcv_py.analysis.iterations.between import PairDistance, between_of, pairs
 from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.analysis.program.matrix_forms import matrix_flops
-from rcv_py.features.waves.units_result import units
+from rcv_py.features.waves.result import units
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow

@@ -25,7 +25,7 @@ from rcv_py.features.summary.result import (
     summary_table,
     unit_text,
 )
-from rcv_py.features.waves.units_result import UNITS_SCHEMA, units
+from rcv_py.features.waves.result import UNITS_SCHEMA, units
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import state_name
 

@@ -59,18 +59,16 @@ def run(options: WavesOptions) -> CommandAnswer:
 
 def _populations(trace: Trace, options: WavesOptions) -> CommandAnswer:
     found = answers(trace, (POPULATIONS,)).of(POPULATIONS)
-    table = results.population_table(found)
+    table = ResultTable.of(results.POPULATIONS, found)
     missing = missing_text(found.read, len(trace.waves))
-    footer = [
-        Message("\n{0}; cycles are lives of waves. --waves takes an id, working or all.", ran_text(found))
-    ]
+    said = Message("\n{0}; cycles are lives of waves. --waves takes an id, working or all.", ran_text(found))
     return listing(
         options,
         trace,
         table,
         results.POPULATIONS_SCHEMA,
         lambda: {**results.population_facts(trace, found), "total_rows": len(table)},
-        footer=lambda _: [*footer, missing] if missing else footer,
+        footer=lambda _: [said, missing] if missing else [said],
         why_none="" if len(table) else missing or table.spec.nothing,
     )
 
@@ -87,8 +85,7 @@ def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> R
     inside = [row for row in rows.tolist() if row in kept]
     states = wave_states(window_of(options.within))
     read = answers(trace, (states,), inside).of(states)
-    kernels = _kernels(trace, index.kernel[inside].tolist())
-    return results.waves(trace, inside, read, kernels)
+    return results.waves(trace, inside, read, _kernels(trace, index.kernel[inside].tolist()))
 
 
 def shown_lives(trace: Trace, lives: Residencies, options: WavesOptions) -> Residencies:
@@ -109,24 +106,19 @@ def shown_lives(trace: Trace, lives: Residencies, options: WavesOptions) -> Resi
 
 def _symbols(trace: Trace, given: Sequence[str]) -> list[str]:
     """Return the symbols of kernels that are given by symbol, or by name as tables print it."""
-    names: dict[str, list[str]] = {}
-    for symbol in trace.occupancy.names.values():
-        for name in {symbol, demangled(symbol), short_kernel(symbol)}:
-            names.setdefault(name, []).append(symbol)
+    symbols, found = trace.occupancy.names.values(), list[str]()
     for name in given:
-        if name not in names:
-            printed = sorted({demangled(symbol) for symbol in trace.occupancy.names.values()})
-            raise UsageError(
-                Message("No kernel {0} ran here.", name), hint=Message("These ran: {0}.", ", ".join(printed))
-            )
-    return [symbol for name in given for symbol in names[name]]
+        named = [one for one in symbols if name in (one, demangled(one), short_kernel(one))]
+        if not named:
+            printed = ", ".join(sorted(set(map(demangled, symbols))))
+            hint = Message("These ran: {0}.", printed)
+            raise UsageError(Message("No kernel {0} ran here.", name), hint=hint)
+        found += named
+    return found
 
 
 def _kernels(trace: Trace, numbers: Sequence[int]) -> list[str]:
     return [demangled(trace.occupancy.names.get(number, "")) if number >= 0 else "" for number in numbers]
-
-
-# -- one wave -------------------------------------------------------------------------------------------
 
 
 def _of_wave(trace: Trace, wave: TracedWave, options: WavesOptions) -> CommandAnswer:
@@ -162,8 +154,7 @@ def _of_wave(trace: Trace, wave: TracedWave, options: WavesOptions) -> CommandAn
 
 def _states(states: Mapping[str, int | None]) -> str:
     known = {name: cycles for name, cycles in states.items() if cycles is not None}
-    if not known:
-        return Message("{0} the wave has no timeline", NO_PLACE)
     total = sum(known.values())
-    shares = (f"{name} {percent(cycles, max(1, total))}" for name, cycles in known.items())
-    return Message("{0}, of {1} recorded cycles", ", ".join(shares), count(total))
+    shares = ", ".join(f"{name} {percent(cycles, max(1, total))}" for name, cycles in known.items())
+    recorded = Message("{0}, of {1} recorded cycles", shares, count(total))
+    return recorded if known else Message("{0} the wave has no timeline", NO_PLACE)

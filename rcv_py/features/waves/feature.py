@@ -5,17 +5,14 @@ from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
     commands=(CommandEntry("waves", Group.DIG, 150, former={"wave": ()}),),
-    schemas=("result", "units_result"),
     sections={"activity": 90, "waves": 240},
     panels=(
         PanelEntry(
             id="utilization",
             title="Utilization",
             tip="When each unit of the compute unit was busy, and for what share of the view.",
-            reading=(
-                "The height is the share of cycles in which a unit worked; many resident waves with low "
-                "utilization all wait."
-            ),
+            reading="The height is the share of cycles in which a unit worked; many resident waves with low "
+            "utilization all wait.",
             area="time",
             order=30,
             target="utilization_panel",
@@ -26,10 +23,8 @@ FEATURE = Feature(
             id="wave_picker",
             title="Wave",
             tip="Choose a wave and the waves that count.",
-            reading=(
-                "The wave chosen here is the one that ISA, Instruction and What if show; the others only "
-                "count in sums."
-            ),
+            reading="The wave chosen here is the one that ISA, Instruction and What if show; the others only "
+            "count in sums.",
             area="wave",
             order=10,
             target="wave_picker_panel",

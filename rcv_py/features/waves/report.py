@@ -29,14 +29,8 @@ def activity(inputs: ReportInputs) -> ReportSection | None:
         split = [ReportShare(name, getattr(cycles, name), name) for name in ("issue", "stall", "idle")]
         parts += _stacked("Activity of all traced waves, by the program's counts", split)
     if states is not None:
-        split = [
-            ReportShare(
-                STATE_NAME[state],
-                int(states.cycles[state]),
-                f"state-{state.name}",
-            )
-            for state in SHOWN
-        ]
+        shares = ((STATE_NAME[state], int(states.cycles[state]), f"state-{state.name}") for state in SHOWN)
+        split = [ReportShare(*share) for share in shares]
         parts += _stacked(Message("States of {0}, by their timelines", plural(states.waves, "wave")), split)
     intro = (
         "Cycles are summed over waves that ran at the same time: their shares are not shares of elapsed time."
@@ -72,30 +66,24 @@ def waves(inputs: ReportInputs) -> ReportSection | None:
     three = of_rows(every, np.array([*named.values()]))
     parts = (
         ReportHistogram("Waves by cycles of life", spread.edges.tolist(), spread.totals.tolist()),
-        _waves(inputs, three, list(named), "Three representative waves"),
-        _waves(inputs, of_rows(every, shown), [""] * len(shown), caption, is_folded=True),
+        _waves(inputs, three, "Three representative waves", list(named)),
+        _waves(inputs, of_rows(every, shown), caption),
     )
     intro = "The name of a wave is a place: --goto of `rcv view` and Go to place in the window accept it."
     return ReportSection("waves", "Traced waves", parts, intro)
 
 
 def _waves(
-    inputs: ReportInputs,
-    waves: WaveFactColumns,
-    names: Sequence[str],
-    caption: str,
-    *,
-    is_folded: bool = False,
+    inputs: ReportInputs, waves: WaveFactColumns, caption: str, names: Sequence[str] = ()
 ) -> ReportTable:
+    """A row per wave; without names for them the table is folded."""
     ids = [inputs.trace.waves.id(row) for row in waves.row.tolist()]
     stall, lives, begin = waves.stall.tolist(), waves.life.tolist(), waves.begin.tolist()
-    begins = (
-        cells.number(cycle, anchor=cells.cycle_anchor(cycle, id))
-        for cycle, id in zip(begin, ids, strict=True)
-    )
+    anchors = zip(begin, map(cells.cycle_anchor, begin, ids), strict=True)
+    begins = (cells.number(cycle, anchor=anchor) for cycle, anchor in anchors)
     return cells.table(
         cells.column(WAVE_NAME.title, (cells.code(str(id), anchor=cells.wave_anchor(id)) for id in ids)),
-        cells.texts("", names),
+        cells.texts("", names or [""] * len(ids)),
         cells.numbers("CU", waves.cu.tolist()),
         cells.column("begins at cycle", begins, is_number=True),
         cells.declared(LIVED, lives),
@@ -103,5 +91,5 @@ def _waves(
         cells.numbers("stall", stall),
         cells.column("share of its life", map(cells.share, stall, lives), is_number=True),
         caption=caption,
-        is_folded=is_folded,
+        is_folded=not names,
     )

@@ -1,4 +1,4 @@
-"""Waves: where and when they ran, what they did, and the paths they took through the code."""
+"""Waves: where and when they ran, what they did, their paths through the code, and the units they used."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +10,7 @@ from rcv_py.analysis.core.cost_columns import wave_lines
 from rcv_py.analysis.core.occupancy import Residencies, traced_waves
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.cost.hotspot import counted_rows
+from rcv_py.analysis.device.utilization import UnitBusy, unit_title
 from rcv_py.analysis.waves.populations import Populations
 from rcv_py.analysis.waves.wave_facts import WaveStates, states_within
 from rcv_py.base.text import Message, count
@@ -18,7 +19,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.results import common, kinds
-from rcv_py.results.field import DATA, TEXT, Field, of_analysis, record_field
+from rcv_py.results.field import DATA, TEXT, Field, of_analysis, record_field, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
@@ -34,6 +35,12 @@ LIVED = kinds.CYCLES("cycles", "From begin to end")
 _KERNEL = kinds.CODE("kernel", "Name of the kernel; empty if it is not known")
 HEAD = (common.CAPTURE, common.RANGE, common.TOTAL_ROWS)
 
+
+def _states(meaning: str) -> tuple[Field, ...]:
+    cycles = ((state.name.lower(), Message(meaning, part)) for state, part in STATE_MEANING.items())
+    return unknown(*(kinds.CYCLES(*one) for one in cycles))
+
+
 WAVES = Spec(
     "waves",
     "One row per wave, by place and start; with a range, the waves that touch it.",
@@ -45,22 +52,12 @@ WAVES = Spec(
     common.WAVE_END,
     LIVED,
     kinds.COUNT("hits", "Instructions it ran; null if its file cannot be read", is_unknown=True),
-    *(
-        kinds.CYCLES(
-            state.name.lower(),
-            Message("{0}, inside of the range; null without a timeline", meaning),
-            is_unknown=True,
-        )
-        for state, meaning in STATE_MEANING.items()
-    ),
+    *_states("{0}, inside of the range; null without a timeline"),
     nothing="The capture has no traced waves.",
 )
 
 
-def _if_known(number: int) -> str:
-    return "" if number < 0 else count(number)
-
-
+_OR_EMPTY = kinds.PLACE._replace(text=lambda number: "" if number < 0 else count(number))
 RESIDENT = Spec(
     "waves resident",
     "One row per wave, by place and start.",
@@ -72,9 +69,7 @@ RESIDENT = Spec(
     kinds.PLACE("slot", "Number of the slot in the SIMD"),
     common.WAVE_START,
     common.WAVE_END,
-    Field(
-        "workgroup", kinds.PLACE._replace(text=_if_known), "Number of its workgroup; -1 if it is not known"
-    ),
+    Field("workgroup", _OR_EMPTY, "Number of its workgroup; -1 if it is not known"),
     LIVED,
     _KERNEL,
     kinds.WAVE("wave", "Name of the wave if its instructions were traced, else empty"),
@@ -124,6 +119,7 @@ TOKENS = Spec(
     replace(common.INSTRUCTION_TEXT, meaning="Text of the instruction; empty if it is not known"),
     common.SOURCE_PLACE,
 )
+_STATES_COVER = "The range that states and instructions cover; the whole lifetime if none was given"
 WAVE = (
     common.CAPTURE,
     common.WAVE_NAME,
@@ -131,19 +127,8 @@ WAVE = (
     common.WAVE_START,
     common.WAVE_END,
     LIVED,
-    kinds.CYCLE_RANGE(
-        "range", "The range that states and instructions cover; the whole lifetime if none was given"
-    ),
-    record_field(
-        "states",
-        "What it did in that range",
-        *(
-            kinds.CYCLES(
-                state.name.lower(), Message("{0}; null without a timeline", meaning), is_unknown=True
-            )
-            for state, meaning in STATE_MEANING.items()
-        ),
-    ),
+    kinds.CYCLE_RANGE("range", _STATES_COVER),
+    record_field("states", "What it did in that range", *_states("{0}; null without a timeline")),
     kinds.COUNT("hits", "Instructions of its whole life"),
     kinds.CYCLES("latency", "Latency of all these instructions"),
     kinds.CYCLES("stall", "Total stall"),
@@ -242,11 +227,46 @@ def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Result
     return ResultTable.of(RESIDENT, lives, columns)
 
 
-def population_table(found: Populations) -> ResultTable:
-    """Return one row per path through the code."""
-    return ResultTable.of(POPULATIONS, found)
-
-
 def population_facts(trace: Trace, found: Populations) -> dict[str, int]:
     """Return how many waves were read, and how many instructions they ran."""
     return {"read": found.read, "traced": len(trace.waves), "executed": found.ran, "instructions": found.of}
+
+
+# -- units of a compute unit ----------------------------------------------------------------------------
+
+_UNIT = kinds.TEXT._replace(text=unit_title)
+_BUSY = "Time in which any instruction issued (gfx9) or executed on it; of a matrix pipe, passes"
+UNITS = Spec(
+    "units",
+    "One row per unit that was used.",
+    "unit",
+    _UNIT("unit", "Name of the unit with the number of its SIMD; shared units have none"),
+    kinds.CYCLES("busy", _BUSY),
+    kinds.CYCLES("cycles", "Length of the range", at=DATA),
+    kinds.SHARE("share_of_range", "Busy part of the range", "share"),
+)
+_UNITS_FACTS = (
+    common.CAPTURE,
+    kinds.TEXT("place", "The compute unit, such as SE1 CU3"),
+    kinds.WAVES("waves", "Traced waves of it that could be read"),
+    kinds.TEXT("missing", "Which of its waves could not be read, a sentence; empty if all could"),
+    kinds.CYCLE_RANGE("range", "The range that counts; the whole capture if none was given"),
+)
+UNITS_SCHEMA = Schema(
+    "units",
+    "For how long each unit of a compute unit was busy with traced waves.",
+    (*_UNITS_FACTS, UNITS.field()),
+    command="summary",
+)
+
+
+def units(found: UnitBusy, window: TimeWindow) -> ResultTable:
+    """Return one row per used unit, from the result of `unit_busy` in the window."""
+    busy = np.array([cycles for _, cycles in found], dtype=np.int64)
+    columns: Columns = {
+        "unit": [name for name, _ in found],
+        "busy": busy,
+        "cycles": np.full(len(busy), window.width),
+        "share_of_range": busy / max(1, window.width),
+    }
+    return ResultTable(UNITS, columns)

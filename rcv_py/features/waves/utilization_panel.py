@@ -38,6 +38,9 @@ TIPS = {
 }
 
 
+ROW_PX = 16
+
+
 class Unit(NamedTuple):
     """A track with its drawing data."""
 
@@ -49,26 +52,22 @@ class Unit(NamedTuple):
 class UnitTracks(NamedTuple):
     """The tracks of a compute unit."""
 
-    units: tuple[Unit, ...]
-    place: str
-    read: int  # waves
-    waves: int
+    units: tuple[Unit, ...] = ()
+    place: str = ""
+    read: int = 0  # waves
+    waves: int = 0
 
 
 def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> UnitTracks:
     """Return the units' tracks from the loaded waves among the chosen waves."""
     waves = [wave for row in chosen.tolist() if (wave := store.wave(row)) is not None]
-    units = []
+    units, slack = [], trace.architecture.issue_overlap
     for track in utilization(waves, trace) if waves else ():
-        slack = trace.architecture.issue_overlap
         segment = span_segment(track.start, track.end, track.kind, slack=slack)
         covered = IntervalSet.of(track.start, track.end)
         _ = covered.offset  # made here, in a thread: it answers for any share of the view
         units.append(Unit(track, segment, covered))
     return UnitTracks(tuple(units), place, len(waves), len(chosen))
-
-
-ROW_PX = 16
 
 
 class UtilizationPanel(TimelinePanel):
@@ -79,7 +78,7 @@ class UtilizationPanel(TimelinePanel):
     def __init__(self, ui: UiContext) -> None:
         self.source = TokenRows(ui.theme, RowShape(grown(ROW_PX), strip=0, gap=4))
         super().__init__(ui, self.source, "Timeline of the units of a compute unit")
-        self.units = UnitTracks((), "", 0, 0)
+        self.units = UnitTracks()
         self._unit: tuple[int, ...] | None = None
         ui.settings.cell("look.text_size").watch(self._text_changed)
         self._note, self._progress = ElidedLabel(role="muted"), PlainLabel(role="muted")
@@ -97,12 +96,10 @@ class UtilizationPanel(TimelinePanel):
         self.source.shape = RowShape(grown(ROW_PX), strip=0, gap=4)
         self.timeline.plot.rows_changed()
 
-    # -- rows -------------------------------------------------------------------------------------------
-
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
         self._unit = self.hovered_place = None
-        self._show(UnitTracks((), "", 0, 0))
+        self._show(UnitTracks())
         empty = self.why_missing("waves")
         self._page.say(empty or READING)
         if trace is not None:
@@ -131,12 +128,12 @@ class UtilizationPanel(TimelinePanel):
         self.source.set_rows([TokenRow((unit.segment,)) for unit in units.units], names)
         store = self.session.store
         lost = units.waves - units.read if store is not None and store.is_complete else 0
-        is_partial = units.read + lost < units.waves
-        text = Message("reading waves {0:,} of {1:,}", units.read, units.waves)
-        text = text if is_partial else Message("{0} · {1}", units.place, plural(units.read, "wave"))
-        self._progress.setText(
-            Message("{0} · {1} cannot be read", text, plural(lost, "wave")) if lost else text
-        )
+        text = Message("{0} · {1}", units.place, plural(units.read, "wave"))
+        if units.read + lost < units.waves:
+            text = Message("reading waves {0:,} of {1:,}", units.read, units.waves)
+        if lost:
+            text = Message("{0} · {1} cannot be read", text, plural(lost, "wave"))
+        self._progress.setText(text)
         if units.units:
             self._page.say("")
         self._window_changed()
@@ -151,21 +148,15 @@ class UtilizationPanel(TimelinePanel):
         return self._note.text()
 
     def command_line(self) -> command_text.CommandWords | None:
-        if not self.units.units:
-            return None
         where = (*command_text.wave(self.session, "of"), *command_text.within(self.session))
-        return command_text.rcv(self.session, "units", *where)
+        return command_text.rcv(self.session, "units", *where) if self.units.units else None
 
     def sheet(self) -> Sheet:
-        window = self.session.window.value
-        inside = [(unit.track, unit.covered.inside(window)) for unit in self.units.units]
-        rows = [
-            (unit_title(track.name), busy, window.width, round(busy / window.width, 6))
-            for track, busy in inside
-        ]
+        window, rows = self.session.window.value, []
+        for unit in self.units.units:
+            busy = unit.covered.inside(window)
+            rows.append((unit_title(unit.track.name), busy, window.width, round(busy / window.width, 6)))
         return Sheet("Utilization", ("unit", "busy cycles", "cycles in view", "share"), rows)
-
-    # -- guide ------------------------------------------------------------------------------------------
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         trace, place = self.session.trace.value, self._bar_at(row, time)
@@ -197,11 +188,10 @@ class UtilizationPanel(TimelinePanel):
     def clicked(self, row: int, time: int, is_double: bool) -> None:
         """Select the instruction that kept the unit busy; a double click fits it."""
         trace, place = self.session.trace.value, self._bar_at(row, time)
-        if trace is None or place is None or place[0] < 0:
-            return
-        self.session.select_token(trace.waves.id(place[0]), place[1], stays=True)
-        if is_double:
-            self.session.fit_selection()
+        if trace is not None and place is not None and place[0] >= 0:
+            self.session.select_token(trace.waves.id(place[0]), place[1], stays=True)
+            if is_double:
+                self.session.fit_selection()
 
     def actions_at(self, row: int, time: int) -> list[Action]:
         trace, store, place = self.session.trace.value, self.session.store, self._bar_at(row, time)

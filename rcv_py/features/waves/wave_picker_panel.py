@@ -50,7 +50,7 @@ class MomentField(QLineEdit):
         self.setAccessibleName(translated(name))
         self.setToolTip(tooltip(name))
         self.setPlaceholderText(translated("cycles"))
-        self.textEdited.connect(lambda: self.mark(self.value is None, self._why_wrong()))
+        self.textEdited.connect(self._judge)
         self.editingFinished.connect(self._finish)
 
     def show_moment(self, cycle: int, times: Times) -> None:
@@ -66,10 +66,9 @@ class MomentField(QLineEdit):
         """Return the exact cycle of the shown moment until the user edits it; None if the text is invalid."""
         return self._value if self.text() == self._shown else self._times.moment(self.text())
 
-    def _why_wrong(self) -> str:
-        return Message(
-            "This is not a {0}.", "number of cycles" if self._times.unit else "time, as in 46.72 µs"
-        )
+    def _judge(self) -> None:
+        what = "number of cycles" if self._times.unit else "time, as in 46.72 µs"
+        self.mark(self.value is None, Message("This is not a {0}.", what))
 
     def mark(self, is_wrong: bool, why: str = "") -> None:
         """Colour the field, and give the reason in its tooltip."""
@@ -103,13 +102,9 @@ def changed(index: WaveIndex, wave: WaveId, level: str, value: int) -> WaveId | 
     rows = np.flatnonzero(getattr(index, level) == value)
     for name in LEVELS[:at]:
         rows = rows[getattr(index, name)[rows] == getattr(wave, name)]
-    if not len(rows):
-        return None
-    distance = [
-        np.abs(getattr(index, name)[rows].astype(np.int64) - getattr(wave, name)) for name in LEVELS[at + 1 :]
-    ]
-    best = rows[np.lexsort(distance[::-1])[0]] if distance else rows[0]
-    return index.id(int(best))
+    later = (getattr(index, name)[rows].astype(np.int64) - getattr(wave, name) for name in LEVELS[:at:-1])
+    nearest = np.lexsort((rows, *map(np.abs, later)))  # the level after this one counts most
+    return index.id(int(rows[nearest[0]])) if len(rows) else None
 
 
 def by_speed(index: WaveIndex, row: int) -> dict[str, int]:
@@ -159,21 +154,19 @@ class WavePickerPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.boxes = {level: QComboBox() for level in LEVELS}
-        tips = {name: Message("Select the {0} wave of this kernel.", name) for name in SPEEDS}
-        self.speeds = {
-            name: push_button(name.capitalize(), tip, partial(go_by_speed, ui.session, name), small=True)
-            for name, tip in tips.items()
-        }
+        self.speeds = {}
+        for name in SPEEDS:
+            tip, go = Message("Select the {0} wave of this kernel.", name), partial(go_by_speed, ui.session)
+            self.speeds[name] = push_button(name.capitalize(), tip, partial(go, name), small=True)
         self.life, self.length = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
-        self.shares, self.counted, self.range_title = (
-            PlainLabel(role="muted", wordWrap=True) for _ in range(3)
-        )
+        muted = (PlainLabel(role="muted", wordWrap=True) for _ in range(3))
+        self.shares, self.counted, self.range_title = muted
         self.states = StateBar(ui.theme)
         self.begin, self.end = MomentField("Begin of the clock range"), MomentField("End of the clock range")
         every = partial(ui.session.clock_range.set, None)
         self.reset = push_button("Reset", "Count all waves  (Shift+R)", every, small=True)
-        tip = "Count the waves that touch the shown time  (R)"
-        self.use_view = push_button("Use view", tip, partial(take_view, ui.session), small=True)
+        shown = "Count the waves that touch the shown time  (R)"
+        self.use_view = push_button("Use view", shown, partial(take_view, ui.session), small=True)
         self._lay_out()
         self._soon = self.request(self._update)
         session = ui.session
@@ -207,42 +200,27 @@ class WavePickerPanel(Panel):
             button.setMinimumWidth(MIN_PX)
         for label in (self.life, self.length, self.shares, self.counted):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        body = column(
-            self._cascade(),
-            row(*self.speeds.values(), spacing=4),
-            *(self.life, self.length, self.states, self.shares),
-            self._range(),
-            self.counted,
-            None,
-            margins=(8, 8, 8, 8),
-            spacing=4,
-        )
-        body.insertSpacing(2, 4)
-        body.insertSpacing(7, 4)
-        self.empty = page(self, scrolled(boxed(body), is_wide=False))
-
-    def _cascade(self) -> QGridLayout:
+        for widget in (*self.boxes.values(), self.begin, self.end, self.use_view, self.reset):
+            widget.setMinimumWidth(MIN_PX)
+        for field in (self.begin, self.end):
+            field.edited.connect(self._range_edited)
+        bounds = _even(((), (self.begin, self.end), (self.use_view, self.reset)))
+        bounds.addWidget(self.range_title, 0, 0, 1, 2)
         labels = []
-        for level, title in zip(LEVELS, TITLES, strict=True):
-            box = self.boxes[level]
+        for (level, box), title in zip(self.boxes.items(), TITLES, strict=True):
             box.setAccessibleName(translated(title))
             box.setMinimumContentsLength(1)
-            box.setMinimumWidth(MIN_PX)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.activated.connect(partial(self._chosen, level))
             labels.append(PlainLabel(title, role="muted"))
             labels[-1].setBuddy(box)
-        return _even((labels, list(self.boxes.values())))
-
-    def _range(self) -> QGridLayout:
-        fields, buttons = (self.begin, self.end), (self.use_view, self.reset)
-        for field in fields:
-            field.edited.connect(self._range_edited)
-        for widget in (*fields, *buttons):
-            widget.setMinimumWidth(MIN_PX)
-        grid = _even(((), fields, buttons))
-        grid.addWidget(self.range_title, 0, 0, 1, 2)
-        return grid
+        levels = _even((labels, list(self.boxes.values())))
+        wave = (levels, row(*self.speeds.values(), spacing=4), self.life, self.length)
+        rest = (self.states, self.shares, bounds, self.counted, None)
+        body = column(*wave, *rest, margins=(8, 8, 8, 8), spacing=4)
+        body.insertSpacing(2, 4)
+        body.insertSpacing(7, 4)
+        self.empty = page(self, scrolled(boxed(body), is_wide=False))
 
     # -- showing ------------------------------------------------------------------------------------
 
@@ -274,9 +252,9 @@ class WavePickerPanel(Panel):
         self.life.setText(f"{times.at(span.begin)} … {times.at(span.end)}")
         self.life.setToolTip(tooltip(Message("First and last moment of the wave; in cycles {0}.", span)))
         self.length.setText(times.both(span.width))
-        wave = None if self.session.store is None else self.session.store.wave(row)
+        store = self.session.store
+        wave = None if store is None else store.wave(row)
         if wave is None:
-            store = self.session.store
             why = "" if store is None else store.missing.get(row, "")
             self.shares.setText(why or "Its instructions are not loaded yet.")
             self.states.show_cycles(())
@@ -291,9 +269,8 @@ class WavePickerPanel(Panel):
         self.run_job(partial(state_cycles, wave, wave.begin, wave.end), take, "states")
 
     def _show_range(self, trace: Trace, row: int) -> None:
-        chosen = self.session.clock_range.value
+        chosen, times = self.session.clock_range.value, self.times
         shown = chosen or default_clock_range(trace.waves, row)
-        times = self.times
         unit = times.unit or "time since the trace began"
         self.range_title.setText(Message("Waves that count: clock range, {0}", unit))
         for field, value in ((self.begin, shown.begin), (self.end, shown.end)):
@@ -303,37 +280,30 @@ class WavePickerPanel(Panel):
         lost = frozenset[int]() if store is None else store.missing.keys() | store.lost.keys()
         counted = len(counted_rows(trace.waves, None, chosen) - lost)
         why = Message(" {0} could not be read.", plural(len(lost), "wave")) if lost else ""
-        some = Message(
-            "{0:,} of {1} {2}.{3}", counted, plural(total, "wave"), "counts" if total == 1 else "count", why
-        )
-        every = "The only wave counts." if total == 1 else Message("All {0:,} waves count.", total)
-        self.counted.setText(every if counted == total else some)
+        count = "counts" if total == 1 else "count"
+        text: str = Message("{0:,} of {1} {2}.{3}", counted, plural(total, "wave"), count, why)
+        if counted == total:
+            text = "The only wave counts." if total == 1 else Message("All {0:,} waves count.", total)
+        self.counted.setText(text)
         allow(self.reset, "" if chosen is not None else "No clock range is chosen: all waves count.")
-
-    # -- choosing -----------------------------------------------------------------------------------
 
     def _chosen(self, level: str, at: int) -> None:
         trace, wave = self.session.trace.value, self.session.selection.value.wave
         text = self.boxes[level].itemText(at)
         if trace is None or wave is None or not text:
             return
-        other = changed(trace.waves, wave, level, int(text))
-        if other is not None:
+        if (other := changed(trace.waves, wave, level, int(text))) is not None:
             self.session.select_wave(other)
 
     def _range_edited(self, value: int) -> None:
         begin, end = self.begin.value, self.end.value
-        if begin is None or end is None:
-            return
-        is_wrong = begin >= end
-        self.end.mark(is_wrong, "The end must lie after the begin.")
-        if not is_wrong:
-            self.session.clock_range.set(TimeWindow(begin, end))
-
-    # -- export -------------------------------------------------------------------------------------
+        if begin is not None and end is not None:
+            self.end.mark(begin >= end, "The end must lie after the begin.")
+            if begin < end:
+                self.session.clock_range.set(TimeWindow(begin, end))
 
     def command_line(self) -> command_text.CommandWords | None:
-        wave = self.session.selection.value.wave
+        session, wave = self.session, self.session.selection.value.wave
         if wave is None:
-            return command_text.rcv(self.session, "waves")
-        return command_text.rcv(self.session, "wave", str(wave), *command_text.clock(self.session))
+            return command_text.rcv(session, "waves")
+        return command_text.rcv(session, "wave", str(wave), *command_text.clock(session))
