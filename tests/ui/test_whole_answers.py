@@ -16,7 +16,7 @@ from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.flame.flame import Metric
 from rcv_py.analysis.flame.flame_layout import SiblingOrder
 from rcv_py.analysis.flame.flame_markers import marked_tree, scoped_costs
-from rcv_py.features.flame.jobs import Content, FlameChoice, scene_job
+from rcv_py.features.flame.choices import Content, FlameChoice, scene_job
 from rcv_py.features.hotspot.panel import HotspotPanel
 from rcv_py.features.line.token_panel import TokenDetailsPanel
 from rcv_py.features.time.compute_unit_panel import ComputeUnitPanel

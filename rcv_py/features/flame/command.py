@@ -44,8 +44,7 @@ def run(options: FlameOptions) -> CommandAnswer:
     refuse_unrun(trace, "costs")
     costs = cost_columns(trace.code)
     charged = Charged(costs, not options.no_idle, options.clock is not None, waves.rows)
-    content = _content(trace, options)
-    content = "source" if content == "sandwich" else content
+    content = _content(trace, options).replace("sandwich", "source")
     with ExitStack() as open_ones:
         look = cache(partial(open_ones.enter_context, announced(waves, options)))
         tree, note = flame_tree(trace, content, metric, look, charged)
@@ -53,23 +52,25 @@ def run(options: FlameOptions) -> CommandAnswer:
         return _sandwich(waves, tree, charged, options)
 
     def text() -> Iterator[Part]:
-        boxes = layout(tree, metric, SiblingOrder(options.order), labels(trace, tree))
+        names = labels(trace, tree)
+        boxes = layout(tree, metric, SiblingOrder(options.order), names)
         least = tree.whole(metric) * options.least / 100
         shown = np.flatnonzero((boxes.width > 0) & (boxes.width >= least))
-        texts = placed_labels(trace, tree, labels(trace, tree))
+        shown = shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
         yield from heading(waves)
-        yield _grid(tree, metric, boxes, texts, shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))])
+        yield _grid(tree, metric, boxes, placed_labels(trace, tree, names), shown)
         footer = _footer(tree, metric, content, waves.whose)
         yield Message("\n{0}{1}", footer, note and " " + note)
 
-    def document() -> dict[str, Any]:
-        unit, total = tree.unit, tree.whole(metric)
-        return _head(trace, options, unit, total) | {"frames": _frames(trace, tree, options).rows()}
+    def table() -> ResultTable:
+        every = frames(trace, tree, metric, SiblingOrder(options.order))
+        is_given = "least" in options.given
+        return at_least(every, tree.whole(metric) * options.least / 100) if is_given else every
 
     return CommandAnswer(
         schema=SCHEMA,
-        document=document,
-        csv=lambda: _frames(trace, tree, options).csv(),
+        document=lambda: _document(trace, options, tree.unit, tree.whole(metric), table()),
+        csv=lambda: table().csv(),
         text=text,
         forms={"folded": lambda: "".join(f"{line}\n" for line in folded(trace, tree, metric))},
         of=waves,
@@ -85,11 +86,9 @@ def _grid(
     tree: FlameTree, metric: Metric, boxes: FlameLayout, texts: tuple[str, ...], shown: np.ndarray
 ) -> TextGrid:
     """One row per frame, below its parents; frames that lead to a place are marked with an arrow."""
-    rows = []
+    rows, columns = [], (tree.own[:, metric.value], boxes.width, boxes.row)
     for frame in shown.tolist():
-        own, width, row = (
-            int(column[frame]) for column in (tree.own[:, metric.value], boxes.width, boxes.row)
-        )
+        own, width, row = (int(column[frame]) for column in columns)
         name = "  " * abs(row) + ("↑ " if row < 0 else "") + texts[frame]
         rows.append((count(width), percent(width, boxes.whole), count(own) if own else "", name))
     return TextGrid(_COLUMNS, rows)
@@ -97,30 +96,25 @@ def _grid(
 
 def _footer(tree: FlameTree, metric: Metric, content: str, whose: str) -> str:
     total = count(tree.whole(metric))
-    of = "cycles inside of scopes of all waves" if content == "markers" else _OF.get(metric, "")
     if metric is Metric.HITS:
         return Message("{0} executions.", total)
     if tree.unit == "samples":
         return Message("{0} {1}.", total, "stalled PC samples" if metric is Metric.STALL else "PC samples")
+    of = "cycles inside of scopes of all waves" if content == "markers" else _OF[metric]
     return Message("{0} {1}.", total, of.replace("all waves", whose))
 
 
-def _head(trace: Trace, options: FlameOptions, unit: str, total: int) -> dict[str, Any]:
+def _document(
+    trace: Trace, options: FlameOptions, unit: str, total: int, table: ResultTable
+) -> dict[str, Any]:
     return {
         "content": _content(trace, options),
         "metric": options.metric,
         "order": options.order,
         "unit": "executions" if METRICS[options.metric] is Metric.HITS else unit,
         "total": total,
+        "frames": table.rows(),
     }
-
-
-def _frames(trace: Trace, tree: FlameTree, options: FlameOptions) -> ResultTable:
-    """All frames, without frames below `--least` if given."""
-    metric = METRICS[options.metric]
-    table = frames(trace, tree, metric, SiblingOrder(options.order))
-    is_given = "least" in options.given
-    return at_least(table, tree.whole(metric) * options.least / 100) if is_given else table
 
 
 # -- a place with its callers and callees ---------------------------------------------------------------
@@ -135,12 +129,14 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
         raise UsageError("A sandwich is no tree, so it cannot be folded.", hint="Use --json.")
     trace, metric, costs = waves.trace, METRICS[options.metric], charged.costs
     assert costs is not None
-    own = code_costs(costs, charged.show_idle, _hidden(waves, metric, charged))
+    hidden = None
+    if metric is Metric.NONHIDDEN and not charged.is_ranged:
+        hidden = waves.of(_HIDDEN).hidden(trace.code, charged.show_idle)
+    own = code_costs(costs, charged.show_idle, hidden)
     element = _element(trace, options.around)
     made = sandwich_frames(trace, own, like, element, metric=metric, order=SiblingOrder(options.order))
     if made is None:
-        hint = "Name an instruction that was executed."
-        raise UsageError("No cost leads through this place.", hint=hint)
+        raise UsageError("No cost leads through this place.", hint="Name an instruction that was executed.")
     tree, boxes, texts = made
     table = placed(trace, tree, metric, boxes, texts, spec=SANDWICH)
 
@@ -153,18 +149,12 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
     unit = "samples" if costs.label == SAMPLES else "cycles"
     return CommandAnswer(
         schema=SANDWICH_SCHEMA,
-        document=lambda: _head(trace, options, unit, boxes.whole) | {"frames": table.rows()},
+        document=lambda: _document(trace, options, unit, boxes.whole, table),
         csv=table.csv,
         text=text,
         of=trace,
         about={"waves": waves.about},
     )
-
-
-def _hidden(waves: ChosenWaves, metric: Metric, charged: Charged) -> np.ndarray | None:
-    if metric is not Metric.NONHIDDEN or charged.is_ranged:
-        return None
-    return waves.of(_HIDDEN).hidden(waves.trace.code, charged.show_idle)
 
 
 def _element(trace: Trace, around: tuple[str, int]) -> int:
@@ -175,7 +165,6 @@ def _element(trace: Trace, around: tuple[str, int]) -> int:
         return int(key(What.CODE, 0, line))
     file = next((at for at, source in enumerate(trace.sources) if source.path == path), None)
     if file is None:
-        raise UsageError(
-            Message("No code came from {0}.", path), hint="`rcv hotspot --by source` names the files."
-        )
+        hint = "`rcv hotspot --by source` names the files."
+        raise UsageError(Message("No code came from {0}.", path), hint=hint)
     return int(key(What.LINE, file, line))

@@ -10,10 +10,8 @@ FEATURE = Feature(
             id="flamegraph",
             title="Flamegraph",
             tip="Costs by source place and instruction, one inside the other.",
-            reading=(
-                "The width is cost, a row is a level of inlining with instructions at the end; order is "
-                "not time."
-            ),
+            reading="The width is cost, a row is a level of inlining with instructions at the end; order is "
+            "not time.",
             area="bottom",
             order=60,
             needs=(Affects.CODE,),

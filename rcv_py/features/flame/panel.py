@@ -6,8 +6,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from rcv_py.analysis.flame.flame import Metric, What, key, parts
 from rcv_py.base.text import Message, percent, plural, translated
-from rcv_py.features.flame.head import FlameChoices, way_html
-from rcv_py.features.flame.jobs import OF_MARKERS, Content, FlameChoice, scene_job
+from rcv_py.features.flame.choices import OF_MARKERS, Content, FlameChoice, FlameChoices, scene_job, way_html
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
@@ -30,7 +29,6 @@ NO_PLACE = "Select an instruction or a source line to see what leads to it and w
 NO_VALUE = "Nothing counts in this measure. Choose another measure above."
 NOT_IN_RANGE = "What is hidden is known for all waves only: this is the total of the clock range."
 STREAM_MS = 800
-CONTENT_WORD = {one: one.value for one in Content} | {Content.MARKED: "both"}
 
 
 class FlamegraphPanel(Panel):
@@ -41,9 +39,8 @@ class FlamegraphPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view = FlameView(ui.theme)
-        links = (
-            Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
-        )
+        flags = Qt.TextInteractionFlag
+        links = flags.LinksAccessibleByMouse | flags.LinksAccessibleByKeyboard
         self.crumbs = named(RichLabel(textInteractionFlags=links), "Frames around the frame in view")
         self.find_bar = FindBar(ui.theme, "Find frames", has_filter=False)
         self.choices = FlameChoices(self.find_bar)
@@ -51,8 +48,8 @@ class FlamegraphPanel(Panel):
         self.detail.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for label in (self.crumbs, self.note, self.detail):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        boxes = self.choices
-        self.remembered = {"content": boxes.contents, "metric": boxes.metrics, "order": boxes.orders}
+        boxes = (self.choices.contents, self.choices.metrics, self.choices.orders)
+        self.remembered = dict(zip(("content", "metric", "order"), boxes, strict=True))
         self._element = -1
         self._is_own_choice = self._is_marked = False
         self._hovered: Hover | None = None
@@ -92,8 +89,7 @@ class FlamegraphPanel(Panel):
     @property
     def wanted(self) -> FlameChoice:
         """Return the current choices."""
-        choices = self.choices
-        return FlameChoice(choices.content, choices.measure, choices.order, self._element)
+        return self.choices.chosen(self._element)
 
     def _open(self) -> None:
         self._element = -1
@@ -183,7 +179,7 @@ class FlamegraphPanel(Panel):
         self._mark_selected()
         if self.wanted.content is Content.SANDWICH and not self._is_own_choice:
             element = place_of(self.session)
-            if element >= 0 and element != self._element:
+            if element not in (-1, self._element):
                 self._element = element
                 self._request.ask()
 
@@ -240,12 +236,8 @@ class FlamegraphPanel(Panel):
     def _search(self, query: SearchQuery) -> None:
         scene = self.view.scene
         self._matches = np.empty(0, dtype=np.int64)
-        if scene is None or not query.text:
-            self.view.set_matched(None)
-            self.find_bar.say("", 0)
-            return
-        rows, problem = matches_of(scene.search_texts, query)
-        if problem:
+        rows, problem = matches_of(scene.search_texts if scene is not None and query.text else (), query)
+        if scene is None or not query.text or problem:
             self.view.set_matched(None)
             self.find_bar.say("", 0, problem)
             return
@@ -255,8 +247,8 @@ class FlamegraphPanel(Panel):
         rows = np.flatnonzero(matched)
         self._matches = rows[np.lexsort((scene.boxes.row[rows], scene.boxes.begin[rows]))]
         self.view.set_matched(matched)
-        share = percent(scene.share_of(matched), scene.boxes.whole) if len(rows) else ""
-        self.find_bar.say(Message("{0}{1}", plural(len(rows), "frame"), share and ", " + share), len(rows))
+        share = f", {percent(scene.share_of(matched), scene.boxes.whole)}" if len(rows) else ""
+        self.find_bar.say(Message("{0}{1}", plural(len(rows), "frame"), share), len(rows))
 
     def _step(self, by: int) -> None:
         scene, view = self.view.scene, self.view
@@ -266,8 +258,6 @@ class FlamegraphPanel(Panel):
         at = int(here[0]) + by if len(here) else 0 if by > 0 else -1
         view.show_frame(int(self._matches[at % len(self._matches)]))
 
-    # -- called by the shell ------------------------------------------------------------------------
-
     def canvas(self) -> QWidget:
         return self.empty
 
@@ -275,24 +265,17 @@ class FlamegraphPanel(Panel):
         note = self.note.text()
         return f"{self.choices.text()}; {note}" if note else self.choices.text()
 
-    def _around(self, element: int) -> command_text.CommandWords:
-        trace = self.session.trace.value
+    def command_line(self) -> command_text.CommandWords | None:
+        trace, (content, metric, order, element) = self.session.trace.value, self.wanted
+        words = [f"--metric={metric.name.lower()}", f"--order={order.value}"]
+        words += () if content is Content.MARKERS else command_text.idle(self.ui)
+        if content not in OF_MARKERS or metric is Metric.NONHIDDEN:
+            words += command_text.clock(self.session)
+        of = [f"--content={'both' if content is Content.MARKED else content.value}"]
+        if content is not Content.SANDWICH:
+            return command_text.rcv(self.session, "flame", *of, *words, "--least=0")
         if element < 0 or trace is None:
-            return ()
+            return None
         what, first, second = (int(part[0]) for part in parts(np.array([element])))
         file = f"{trace.sources[first].path}:" if what == What.LINE else ""
-        return (f"--around={file}{second}",)
-
-    def command_line(self) -> command_text.CommandWords | None:
-        wanted = self.wanted
-        what = (f"--metric={wanted.metric.name.lower()}", f"--order={wanted.order.value}")
-        around = self._around(wanted.element)
-        is_sandwich = wanted.content is Content.SANDWICH
-        if is_sandwich and not around:
-            return None
-        of = (f"--content={CONTENT_WORD[wanted.content]}", *(around if is_sandwich else ()))
-        is_of_code = wanted.content not in OF_MARKERS
-        ranged = command_text.clock(self.session) if is_of_code or wanted.metric is Metric.NONHIDDEN else ()
-        idle = () if wanted.content is Content.MARKERS else command_text.idle(self.ui)
-        all_frames = () if is_sandwich else ("--least=0",)
-        return command_text.rcv(self.session, "flame", *of, *what, *idle, *ranged, *all_frames)
+        return command_text.rcv(self.session, "flame", *of, f"--around={file}{second}", *words)

@@ -46,12 +46,10 @@ SANDWICH = Spec(
     kinds.ROW("parent", "Index of the adjacent frame toward the place; null for the place", is_unknown=True),
     kinds.SIGNED_INDEX("depth", "Rows below the place; negative for frames that lead to it"),
     _BEGIN,
-    replace(
-        _SELF,
-        meaning=(
-            "Own part of the frame, without the frames below it; above the place, the part "
-            "without a frame further up"
-        ),
+    _COST(
+        "self",
+        "Own part of the frame, without the frames below it; above the place, the part without a frame "
+        "further up",
     ),
     _COST("total", "Value of the paths through both the frame and the place"),
 )
@@ -66,19 +64,19 @@ FACTS = (
     *MEASURED,
     _COST("total", "Sum over the frames without a parent"),
 )
-SANDWICH_FACTS = (*MEASURED, _COST("total", "Sum over the paths through the place"))
+SANDWICH_FACTS = (
+    CAPTURE,
+    Field("content", kinds.fixed("sandwich"), "What frames are"),
+    *MEASURED,
+    _COST("total", "Sum over the paths through the place"),
+)
 SCHEMA = Schema(
     "flame", "A flamegraph: nested frames, parents before children.", (*FACTS, FRAMES.field("frames"))
 )
 SANDWICH_SCHEMA = Schema(
     "flame.sandwich",
     "A place with what leads to it above and what it leads to below (--content sandwich --around).",
-    (
-        CAPTURE,
-        Field("content", kinds.fixed("sandwich"), "What frames are"),
-        *SANDWICH_FACTS,
-        SANDWICH.field("frames"),
-    ),
+    (*SANDWICH_FACTS, SANDWICH.field("frames")),
 )
 
 

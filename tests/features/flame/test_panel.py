@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.flame.flame import Metric, What
 from rcv_py.analysis.flame.flame_layout import SiblingOrder
 from rcv_py.base.colors import contrast
-from rcv_py.features.flame.jobs import Content
+from rcv_py.features.flame.choices import Content
 from rcv_py.features.flame.panel import NO_PLACE, NOT_IN_RANGE, FlamegraphPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
