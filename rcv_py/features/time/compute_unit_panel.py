@@ -17,7 +17,6 @@ from rcv_py.base.settings import OPTIONS
 from rcv_py.base.text import Message, join_texts, plural, translated
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.plain_text import PlainLabel, joined, named, with_tip
@@ -25,16 +24,9 @@ from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.filter_menu import FilterItem
+from rcv_py.ui.timeline import time_overlay
 from rcv_py.ui.timeline.rows_item import RowShape, RowsItem
-from rcv_py.ui.timeline.time_overlay import (
-    PREFIX,
-    Line,
-    Marks,
-    RowPart,
-    bookmark_time,
-    event_choices,
-    event_lines,
-)
+from rcv_py.ui.timeline.time_overlay import PREFIX, Line, Marks, RowPart
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines, unit_of
 from rcv_py.ui.timeline.token_rows import Pending, TokenRows, WaveRows, kernel_choices, wave_rows
 from rcv_py.ui.timeline.token_tip import gap_tip, marker_tip, sibling_tip, state_tip, token_at, token_tip
@@ -50,32 +42,8 @@ MAX_TOKENS = 300_000  # maximum tokens compared for one picture
 Ticks = tuple[tuple[int, np.ndarray], ...]
 
 
-class LineTicks:
-    """Caches the last answer: the overlay asks again at every mouse move."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._key: tuple[object, ...] = ()
-        self._ticks: Ticks = ()
-
-    def line(self) -> int | None:
-        """Return the instruction that another view hovers, else the selected instruction."""
-        hover = self._session.hover.value
-        if hover is not None and hover.wave is None and hover.line is not None:
-            return hover.line
-        return self._session.selection.value.line
-
-    def of(self, rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, version: int) -> Ticks:
-        """Return times of the instruction's tokens by row; nothing if too many tokens are in view."""
-        line = self.line()
-        key = (line, first, stop, window, version)
-        if key != self._key:
-            self._key = key
-            self._ticks = () if line is None else _ticks(rows, first, stop, window, line)
-        return self._ticks
-
-
 def _ticks(rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, line: int) -> Ticks:
+    """Times of the tokens of an instruction by row; nothing if too many tokens are in view."""
     parts = [
         (row, segment.tokens, segment.rows_in(window))
         for row in range(first, min(stop, len(rows)))
@@ -94,8 +62,7 @@ USUAL_PX = next(option.default for option in OPTIONS if option.name == "timeline
 LEAST_PX, LOW_STRIP_PX, LOW_GAP_PX = 9, 3, 2  # of reduced rows: names have room
 LANE_PX, MAX_PX = 7, 42  # a sub-row of overlapping tokens, and the maximum height of its row
 REBUILD_MS = 150  # while waves arrive
-MARKERS, VALUES, SIBLING, KERNEL = "markers", "values", "sibling", "kernel:"  # ids in the menu
-PATH = "path"  # as well
+MARKERS, VALUES, SIBLING, PATH, KERNEL = "markers", "values", "sibling", "path", "kernel:"  # ids in the menu
 PATH_TIP = (
     "The chain of events, each waiting for the previous event, that makes up the span of the "
     "compute unit. It is computed by replaying the recording when this is switched on."
@@ -109,7 +76,6 @@ class ComputeUnitPanel(TimelinePanel):
     """Every instruction of the waves of a compute unit over time, and the state of each wave."""
 
     panel_id = "compute_unit"
-
     reports_all = True  # it is the first visible panel
 
     def __init__(self, ui: UiContext) -> None:
@@ -124,7 +90,8 @@ class ComputeUnitPanel(TimelinePanel):
         self._lines: tuple[Line, ...] = ()
         self._segments: dict[int, RowSegment] = {}
         self._row_of_wave: dict[int, int] = {}
-        self._ticks = LineTicks(self.session)
+        self._ticks: Ticks = ()
+        self._ticks_of: tuple[object, ...] = ()  # what they depend on: the overlay asks at every mouse move
         self.markers = UnitMarkers(self.session, self.source.band)
         self.path: CriticalPath | None = None  # computed once it is shown
         name = "Which compute units are shown"
@@ -146,7 +113,7 @@ class ComputeUnitPanel(TimelinePanel):
         self.timeline.plot.scrolled.connect(self._sight.ask)
         self.timeline.plot.scrolled.connect(self._fit_rows)
         for option in ("timeline.row_height", "look.text_size"):
-            ui.settings.cell(option).watch(self._height_changed)
+            ui.settings.cell(option).watch(self._fit_rows)
         ui.results.cell("markers").watch(self._show_markers)
         self._trace_changed()
 
@@ -193,14 +160,14 @@ class ComputeUnitPanel(TimelinePanel):
         self._lanes = max((part.lanes for row in made.rows for part in row.segments), default=1)
         self.source.texts = () if trace is None else trace.code.text
         self.source.set_rows(made.rows, made.names, made.pending)
-        count = len(made.row_of_wave)
-        read = count - len(made.pending)
-        store = self.session.store
-        is_full = store is not None and store.is_complete
+        store, count = self.session.store, len(made.row_of_wave)
         lost = 0 if store is None else len(store.missing.keys() & made.row_of_wave.keys())
-        doing = "{} of {} waves in memory" if is_full else "reading waves {} of {}"
-        is_partial = len(made.pending) > lost
-        text = Message(doing, f"{read:,}", f"{count - lost:,}") if is_partial else plural(read, "wave")
+        read = count - len(made.pending)
+        text = plural(read, "wave")
+        if len(made.pending) > lost:
+            is_full = store is not None and store.is_complete
+            doing = "{} of {} waves in memory" if is_full else "reading waves {} of {}"
+            text = Message(doing, f"{read:,}", f"{count - lost:,}")
         text = Message("{0} · {1} cannot be read", text, plural(lost, "wave")) if lost else text
         self._read = text if count else ""  # rows do not exist yet
         self._find_path()
@@ -222,38 +189,33 @@ class ComputeUnitPanel(TimelinePanel):
         if store is None or not len(self.source.pending) or self.session.is_streaming:
             return
         first, stop = plot.rows.rows_in_view(plot.box.height())
-        index = store.trace.waves
-        inside = [
-            row
-            for row, at in self._row_of_wave.items()
-            if first <= at < stop and index.begin[row] < view.end and index.end[row] > view.begin
-        ]
-        inside.sort(key=lambda row: abs(index.span(row).middle - view.middle))
+        visible = (row for row, at in self._row_of_wave.items() if first <= at < stop)
+        spans = {row: store.trace.waves.span(row) for row in visible}
+        inside = [row for row, span in spans.items() if span.begin < view.end and span.end > view.begin]
+        inside.sort(key=lambda row: abs(spans[row].middle - view.middle))
         self.session.looked_at.set(store.that_fit(inside))
 
     # -- what is shown ----------------------------------------------------------------------------------
 
     def _offer_choices(self) -> None:
-        trace = self.session.trace.value
+        trace, choices = self.session.trace.value, list[FilterItem]()
         self.filter.forget(KERNEL)
-        surfaces = []
         if trace is not None and trace.shader_data:
-            surfaces += [
-                FilterItem(MARKERS, "Markers", tip="Scopes of instrumented kernels, below each wave.")
-            ]
-            surfaces += [FilterItem(VALUES, "Shader data", tip="A tick for every value the kernel wrote.")]
+            tip = "Scopes of instrumented kernels, below each wave."
+            choices.append(FilterItem(MARKERS, "Markers", tip=tip))
+            choices.append(FilterItem(VALUES, "Shader data", tip="A tick for every value the kernel wrote."))
         if trace is not None and trace.other_simd:
-            surfaces.append(FilterItem(SIBLING, "Sibling SIMD", tip="Memory instructions of the other SIMD."))
+            choices.append(FilterItem(SIBLING, "Sibling SIMD", tip="Memory instructions of the other SIMD."))
         if trace is not None and trace.has_thread_trace and len(trace.waves):
-            surfaces.append(FilterItem(PATH, "Critical path", is_on=False, tip=PATH_TIP))
-        self.filter.set_section("Rows and marks", surfaces)
-        self.filter.set_section("Events", event_choices(trace, NOT_ON_UNITS))
+            choices.append(FilterItem(PATH, "Critical path", is_on=False, tip=PATH_TIP))
+        self.filter.set_section("Rows and marks", choices)
+        self.filter.set_section("Events", time_overlay.event_choices(trace, NOT_ON_UNITS))
         self.filter.set_section("Kernels", kernel_choices(trace, KERNEL))
         self._find_lines()
 
     def _find_lines(self) -> None:
         trace, hidden = self.session.trace.value, self.filter.hidden
-        self._lines = () if trace is None else event_lines(trace, hidden, NOT_ON_UNITS)
+        self._lines = () if trace is None else time_overlay.event_lines(trace, hidden, NOT_ON_UNITS)
         self.markers.has_spans, self.markers.has_values = MARKERS not in hidden, VALUES not in hidden
 
     def _filter_changed(self) -> None:
@@ -322,16 +284,11 @@ class ComputeUnitPanel(TimelinePanel):
 
     # -- looks ------------------------------------------------------------------------------------------
 
-    def _height_changed(self) -> None:
-        self.source.shape = self._shape()
-        self.timeline.plot.rows_changed()
-
     def _shape(self) -> RowShape:
         """Make rows higher where tokens overlap, so that each sub-row is visible."""
         room = min(self._lanes * LANE_PX, MAX_PX) if self._lanes > 1 else 0
         setting = self.ui.settings["timeline.row_height"]
-        wanted = grown(setting)
-        shape = RowShape(max(wanted, room), band=self.source.band.height)
+        shape = RowShape(max(grown(setting), room), band=self.source.band.height)
         rows, height = len(self.source), self.timeline.plot.box.height()
         if room or setting != USUAL_PX or not rows or shape.pitch * rows <= height:
             return shape
@@ -340,7 +297,7 @@ class ComputeUnitPanel(TimelinePanel):
         return shape if spare < 0 else low._replace(spans=grown(LEAST_PX) + spare)
 
     def _fit_rows(self) -> None:
-        """Make rows lower if all of them then fit, unless the user chose a height."""
+        """Give rows the wanted height; make them lower if all then fit, unless the user chose a height."""
         if (shape := self._shape()) != self.source.shape:
             self.source.shape = shape
             self.timeline.plot.rows_changed()
@@ -350,18 +307,21 @@ class ComputeUnitPanel(TimelinePanel):
         hidden = command_text.each("without-kernel", self.hidden(KERNEL))
         return command_text.rcv(self.session, "waves", *unit, *hidden, *command_text.within(self.session))
 
-    # -- guide ------------------------------------------------------------------------------------------
-
     def marks(self) -> Marks:
-        plot = self.timeline.plot.rows
+        plot, hover = self.timeline.plot.rows, self.session.hover.value
+        line = self.session.selection.value.line
+        if hover is not None and hover.wave is None and hover.line is not None:  # in another view
+            line = hover.line
         first, stop = plot.rows_in_view(self.timeline.plot.box.height())
-        ticks = self._ticks.of(self.source.rows, first, stop, plot.shown, self.source.version)
+        if (key := (line, first, stop, plot.shown, self.source.version)) != self._ticks_of:
+            self._ticks_of = key
+            self._ticks = () if line is None else _ticks(self.source.rows, first, stop, plot.shown, line)
         data = self.markers.values(plot.shown, first, stop)
         selected = self.markers.place(self.markers.chosen, self.source.shape) or self.selected
         hovered = self.markers.place(self.markers.hovered, self.source.shape) or self.hovered_place
-        times = (bookmark_time(self.session, mark) for mark in self.session.bookmarks.value)
+        times = (time_overlay.bookmark_time(self.session, mark) for mark in self.session.bookmarks.value)
         bookmarks = tuple(time for time in times if time is not None)
-        return Marks(selected, hovered, ticks, data, self._lines, bookmarks)
+        return Marks(selected, hovered, self._ticks, data, self._lines, bookmarks)
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         trace = self.session.trace.value
@@ -401,8 +361,7 @@ class ComputeUnitPanel(TimelinePanel):
         if segment is None or token < 0:
             self.point_at(row, time, wave=wave)
         else:
-            span, line = segment.tokens.span(token), int(segment.tokens.line[token])
-            self.point_at(row, time, span, wave, line)
+            self.point_at(row, time, segment.tokens.span(token), wave, int(segment.tokens.line[token]))
 
     def clicked(self, row: int, time: int, is_double: bool) -> None:
         """Select the token or the wave; a double click fits it."""
@@ -415,8 +374,7 @@ class ComputeUnitPanel(TimelinePanel):
         if trace is None:
             return
         if wave is None:
-            waiting = self.source.pending.at(row, time)
-            if waiting is not None:
+            if (waiting := self.source.pending.at(row, time)) is not None:
                 self.session.select_wave(trace.waves.id(waiting))
             return
         if token >= 0:
@@ -432,8 +390,6 @@ class ComputeUnitPanel(TimelinePanel):
         parts, name = self.source.rows[row].visible(window), self.source.names[row]
         count = sum((rows := part.rows_in(window)).stop - rows.start for part in parts)
         return Message("{0} in {1}", plural(count, "token"), name.place or name.label)
-
-    # -- asking -----------------------------------------------------------------------------------------
 
     def _span_at(self, row: int, time: int) -> int:
         plot = self.timeline.plot

@@ -1,4 +1,4 @@
-"""The rows of the whole device: waves and kernel markers in each slot, painted as boxes."""
+"""The rows of the whole device: waves and kernel markers in each slot as boxes, and when waves issue."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,30 +7,25 @@ from functools import partial
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
+from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.occupancy import Residencies, global_rows, latest, place, residencies, traced_waves
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.analysis.program.branches import ends_of, rests
 from rcv_py.analysis.timeline.stack import Parts, box_shares, stacked
+from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import ascending
 from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.columns import of_rows
 from rcv_py.model.ids import place_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
+from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.filter_menu import FilterButton, FilterItem
+from rcv_py.ui.timeline import rows_item as codes
 from rcv_py.ui.timeline.items import NamePainter, fill, name_font
-from rcv_py.ui.timeline.rows_item import (
-    FAINT_KERNELS,
-    ISSUE,
-    KERNEL_COLORS,
-    KERNELS,
-    LEVELS,
-    Frame,
-    RowName,
-    RowShape,
-    RowSource,
-    marker_codes,
-)
+from rcv_py.ui.timeline.rows_item import Frame, RowName, RowShape, RowSource, marker_codes
 from rcv_py.ui.timeline.time_overlay import Line, event_choices, event_lines
 from rcv_py.ui.timeline.token_rows import kernel_choices
 
@@ -97,9 +92,8 @@ class BoxRows(RowSource):
         """
         boxes, window = self.boxes, frame.pixels.window
         low, high = np.searchsorted(boxes.row, [frame.first, frame.stop])
-        seen = low + np.flatnonzero(
-            (boxes.end[low:high] > window.begin) & (boxes.begin[low:high] < window.end)
-        )
+        is_seen = (boxes.end[low:high] > window.begin) & (boxes.begin[low:high] < window.end)
+        seen = low + np.flatnonzero(is_seen)
         if not len(seen):
             return
         seen = seen[np.argsort(boxes.is_strong[seen], kind="stable")]
@@ -121,22 +115,22 @@ class BoxRows(RowSource):
             np.copyto(narrow[:, -1], ground, where=narrow[:, -1] == NOTHING)
             np.copyto(lines, narrow, where=lines == NOTHING)
         if self._levels is not None:
-            for row in range(frame.first, frame.stop):
+            for row, own in enumerate(lines, frame.first):
                 level = self._levels(row, window, width)
                 if level is not None:
-                    codes = lines[row - frame.first]
-                    is_strong = (codes >= KERNELS) & (codes < KERNELS + KERNEL_COLORS) & (level < LEVELS)
-                    np.copyto(codes, ISSUE + level, where=is_strong, casting="unsafe")
+                    is_strong = (own >= codes.KERNELS) & (own < codes.KERNELS + codes.KERNEL_COLORS)
+                    is_strong &= level < codes.LEVELS
+                    np.copyto(own, codes.ISSUE + level, where=is_strong, casting="unsafe")
         frame.fill(lines, 0, NOTHING)
 
     def _narrow(self, frame: Frame, seen: np.ndarray) -> np.ndarray:
         """Return codes of pixels filled up to the shares of boxes, uint8 [rows, height, width]."""
         boxes = self.boxes
-        codes, part = np.unique(self._codes(seen), return_inverse=True)
+        used, part = np.unique(self._codes(seen), return_inverse=True)
         parts = Parts(boxes.row[seen] - frame.first, boxes.begin[seen], boxes.end[seen], part)
-        shares = box_shares(parts, (frame.stop - frame.first, len(codes)), frame.pixels)
+        shares = box_shares(parts, (frame.stop - frame.first, len(used)), frame.pixels)
         number = stacked(shares, frame.spans_px, frame.pixels)
-        return np.append(codes, NOTHING).astype(np.uint8)[number]
+        return np.append(used, NOTHING).astype(np.uint8)[number]
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
         boxes, window = self.boxes, frame.pixels.window
@@ -157,8 +151,8 @@ class BoxRows(RowSource):
         self._names.paint(painter, font, length - 2 * margin, name)
 
     def _codes(self, rows: np.ndarray) -> np.ndarray:
-        first = np.where(self.boxes.is_strong[rows], KERNELS, FAINT_KERNELS)
-        code = (first + self.boxes.color[rows] % KERNEL_COLORS).astype(np.uint8)
+        first = np.where(self.boxes.is_strong[rows], codes.KERNELS, codes.FAINT_KERNELS)
+        code = (first + self.boxes.color[rows] % codes.KERNEL_COLORS).astype(np.uint8)
         marker = self.boxes.marker
         return code if marker is None else np.where(marker[rows] > 0, marker[rows], code)
 
@@ -192,12 +186,13 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
     lives = of_rows(every, is_shown)
     slots, slot = global_rows(lives)
     waves = traced_waves(trace, lives)
-    if spans is None or not len(spans) or MARKERS in hidden:
-        chosen, above = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    else:
+    chosen = above = lane = begin = end = marker = np.zeros(0, np.int64)
+    if spans is not None and len(spans) and MARKERS not in hidden:
         chosen, above = _marked(lives, spans)
+        lane = np.minimum(spans.depth[chosen], MAX_LANES - 1)
+        begin, end = spans.begin[chosen], np.maximum(spans.end[chosen], spans.begin[chosen] + 1)
+        marker = marker_codes(spans.kind[chosen], spans.name_id[chosen])
     lanes = np.zeros(len(slots), dtype=np.int64)
-    lane = np.zeros(0, np.int64) if spans is None else np.minimum(spans.depth[chosen], MAX_LANES - 1)
     np.maximum.at(lanes, slot[above], lane + 1)
     row_of_slot = np.arange(len(slots)) + np.cumsum(lanes)
     names, name = [], partial(place_name, unit=trace.architecture.unit_name)
@@ -205,13 +200,8 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
         group, slot_name = name(one.se, one.sa, one.cu), name(one.se, one.sa, one.cu, one.simd, one.slot)
         names += [RowName("scopes" if not number else "", group) for number in range(extra)]
         names.append(RowName(f"simd{one.simd}/{one.slot}", group, f"SIMD{one.simd}", slot_name))
-    nothing = np.zeros(0, np.int64)
     n, m = len(lives), len(chosen)
     none, all_marked = np.full(n, -1), np.full(m, -1)
-    begin, end, marker = nothing, nothing, nothing
-    if spans is not None and m:
-        begin, end = spans.begin[chosen], np.maximum(spans.end[chosen], spans.begin[chosen] + 1)
-        marker = marker_codes(spans.kind[chosen], spans.name_id[chosen])
     scope_row = row_of_slot[slot[above]] - lanes[slot[above]] + lane
     columns = {  # of waves, followed by markers
         "row": (row_of_slot[slot], scope_row),
@@ -224,15 +214,13 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
         "span": (none, chosen),
         "wave": (waves, all_marked),
     }
-    joined: dict[str, np.ndarray] = {name: np.concatenate(parts) for name, parts in columns.items()}
-    order = np.lexsort((joined["begin"], joined["row"]))
-    column: dict[str, np.ndarray] = {
-        name: values[order].astype(TYPES.get(name, np.int64)) for name, values in joined.items()
-    }
+    column: dict[str, np.ndarray] = {name: np.concatenate(parts) for name, parts in columns.items()}
+    order = np.lexsort((column["begin"], column["row"]))
+    column = {name: values[order].astype(TYPES.get(name, np.int64)) for name, values in column.items()}
     boxes = Boxes(**{name: column.pop(name) for name in BOX_COLUMNS})
-    lines = event_lines(trace, hidden, without=_engines(hidden))
+    lines, rows = event_lines(trace, hidden, without=_engines(hidden)), tuple(names)
     return DeviceRows(
-        lives=lives, spans=spans, boxes=boxes, names=tuple(names), kernels=kernels, lines=lines, **column
+        lives=lives, spans=spans, boxes=boxes, names=rows, kernels=kernels, lines=lines, **column
     )
 
 
@@ -277,3 +265,57 @@ def offer_device(filter: FilterButton, trace: Trace | None) -> None:
     filter.set_section("Shader engines", [FilterItem(f"{ENGINE}{se}", f"SE{se}") for se in several])
     used = None if trace is None else trace.occupancy.kernel
     filter.set_section("Kernels", kernel_choices(trace, KERNEL, used))
+
+
+# -- time without issue ---------------------------------------------------------------------------------
+
+BINS = 2048  # maximum parts of the capture: more than a screen has pixels
+NO_LEVEL = 0xFF  # no wave in this part of the time
+
+
+@dataclass(frozen=True, eq=False)
+class IssueShares:
+    """The share of time without issue, by screen row and part of the capture."""
+
+    window: TimeWindow  # the capture
+    row: np.ndarray  # int64, ascending: rows with instructions
+    level: np.ndarray  # uint8 [rows, parts], 0: always issues, codes.LEVELS - 1: never, NO_LEVEL: no wave
+
+    def at(self, row: int, shown: TimeWindow, width_px: int) -> np.ndarray | None:
+        """Return the mean level in each pixel of a row, uint8 [width_px]; None without instructions."""
+        place = int(np.searchsorted(self.row, row))
+        if place >= len(self.row) or self.row[place] != row:
+            return None
+        level, parts = self.level[place], self.level.shape[1]
+        edge = shown.begin + np.arange(width_px + 1) * shown.width / width_px
+        part = (edge - self.window.begin) * parts / self.window.width
+        first = np.clip(part[:-1].astype(np.int64), 0, parts - 1)
+        stop = np.clip(np.ceil(part[1:]).astype(np.int64), first + 1, parts)
+        is_known = level != NO_LEVEL
+        known = np.append(0, np.cumsum(is_known))
+        total = np.append(0, np.cumsum(np.where(is_known, level, 0), dtype=np.int64))
+        some = known[stop] - known[first]
+        mean = np.rint((total[stop] - total[first]) / np.maximum(some, 1))
+        return np.where(some > 0, mean, NO_LEVEL).astype(np.uint8)
+
+
+def issue_shares(trace: Trace, store: WaveStore, device: DeviceRows, window: TimeWindow) -> IssueShares:
+    """Count the cycles of issue (later than gfx9: of issue or execution) of the loaded waves in each row."""
+    ends, traced = ends_of(trace.code), device.wave >= 0
+    parts = min(BINS, window.width)  # none is shorter than a cycle
+    edges = window.begin + np.arange(parts + 1) * window.width // parts
+    rows, found = ascending(device.boxes.row[traced]).astype(np.int64), []
+    for row in rows.tolist():
+        checkpoint()
+        here = device.wave[traced & (device.boxes.row == row)].tolist()
+        waves = [wave for number in here if (wave := store.wave(number)) is not None]
+        piece = of_waves(waves)
+        end = piece.issue + piece.busy
+        at, rest = rests(piece, ends)
+        end[at] -= rest
+        lives = np.array([(wave.begin, wave.end) for wave in waves], dtype=np.int64).reshape(-1, 2)
+        spans = ((piece.issue, end), lives.T)
+        issued, lived = (IntervalSet.of(*each).covered(edges[:-1], edges[1:]) for each in spans)
+        share = 1 - np.minimum(issued, lived) / np.maximum(lived, 1)
+        found.append(np.where(lived > 0, np.rint(share * (codes.LEVELS - 1)), NO_LEVEL).astype(np.uint8))
+    return IssueShares(window, rows, np.array(found, dtype=np.uint8).reshape(-1, parts))

@@ -21,10 +21,8 @@ FEATURE = Feature(
             id="compute_unit",
             title="Compute Unit",
             tip="Every instruction of the waves of a compute unit over time, and the state of each wave.",
-            reading=(
-                "A row is a wave slot, a block an execution: its faint part is stall, its solid part "
-                "issue, and gaps are idle; look for times at which all waves stall."
-            ),
+            reading="A row is a wave slot, a block an execution: its faint part is stall, its solid part "
+            "issue, and gaps are idle; look for times at which all waves stall.",
             area="time",
             order=10,
             target="compute_unit_panel",
@@ -36,10 +34,8 @@ FEATURE = Feature(
             id="global_timeline",
             title="Global",
             tip="When and where every wave of the traced shader engines lived, in the colour of its kernel.",
-            reading=(
-                "Look at the edges: a slow ramp-up at the left, a tail at the right, empty slots in "
-                "between; only waves of the traced compute unit have instructions."
-            ),
+            reading="Look at the edges: a slow ramp-up at the left, a tail at the right, empty slots in "
+            "between; only waves of the traced compute unit have instructions.",
             area="time",
             order=20,
             target="global_panel",

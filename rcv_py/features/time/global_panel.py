@@ -8,17 +8,8 @@ from PySide6.QtGui import QColor
 
 from rcv_py.analysis.events.event_table import dispatch_of
 from rcv_py.base.text import Message, count, demangled, elide_right, plural, short_kernel
-from rcv_py.features.time.device_rows import (
-    ENGINE,
-    KERNEL,
-    MARKERS,
-    BoxRows,
-    DeviceRows,
-    device_rows,
-    no_boxes,
-    offer_device,
-)
-from rcv_py.features.time.issue_shares import IssueShares, issue_shares
+from rcv_py.features.time import device_rows as rows
+from rcv_py.features.time.device_rows import ENGINE, KERNEL, MARKERS, DeviceRows
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import MARKER_TEXT, MarkerKind
 from rcv_py.model.trace import Trace
@@ -29,17 +20,8 @@ from rcv_py.ui.core.plain_text import lines_tip, rich, show_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
-from rcv_py.ui.timeline.rows_item import (
-    FAINT,
-    FAINT_KERNELS,
-    ISSUE,
-    KERNEL_COLORS,
-    KERNELS,
-    LEVELS,
-    MARKER_COLORS,
-    RowShape,
-)
-from rcv_py.ui.timeline.rows_item import MARKERS as MARKERS_CODE
+from rcv_py.ui.timeline import rows_item as codes
+from rcv_py.ui.timeline.rows_item import FAINT_KERNELS, KERNEL_COLORS, KERNELS, RowShape
 from rcv_py.ui.timeline.time_overlay import PREFIX, Marks, RowPart
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines
 from rcv_py.ui.timeline.token_tip import marker_tip
@@ -59,7 +41,7 @@ class GlobalTimelinePanel(TimelinePanel):
     is_overview = True
 
     def __init__(self, ui: UiContext) -> None:
-        self.source = BoxRows(ui.theme, _shape(ui))
+        self.source = rows.BoxRows(ui.theme, _shape(ui))
         name = "Timeline of all waves on the device"
         super().__init__(ui, self.source, name, "the timeline of all waves", (PREFIX, MARKERS))
         self.all: DeviceRows | None = None
@@ -84,11 +66,11 @@ class GlobalTimelinePanel(TimelinePanel):
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
         self.all = self.selected = self.hovered_place = None
-        self.source.set_boxes(no_boxes(), ())
+        self.source.set_boxes(rows.no_boxes(), ())
         self.timeline.plot.rows_changed()
         empty = self.why_missing("occupancy")
         self._page.say(empty)
-        offer_device(self.filter, trace)
+        rows.offer_device(self.filter, trace)
         if trace is not None and not empty:
             if trace.shader_data:
                 self.want_result("markers")
@@ -99,7 +81,7 @@ class GlobalTimelinePanel(TimelinePanel):
         if trace is None or not len(trace.occupancy):
             return
         hidden = self.filter.hidden
-        self._rebuild.run(lambda: device_rows(trace, spans, hidden), self._show)
+        self._rebuild.run(lambda: rows.device_rows(trace, spans, hidden), self._show)
 
     def _show(self, device: DeviceRows) -> None:
         self.all = device
@@ -115,11 +97,12 @@ class GlobalTimelinePanel(TimelinePanel):
         if trace is None or store is None or device is None or not store.is_complete:
             return
         outer = self.session.outer(trace)
-        self._shares.run(lambda: issue_shares(trace, store, device, outer), self._color_by)
 
-    def _color_by(self, shares: IssueShares) -> None:
-        self.source.set_levels(shares.at)
-        self.timeline.plot.rows_changed()
+        def color_by(shares: rows.IssueShares) -> None:
+            self.source.set_levels(shares.at)
+            self.timeline.plot.rows_changed()
+
+        self._shares.run(lambda: rows.issue_shares(trace, store, device, outer), color_by)
 
     def _selection_changed(self) -> None:
         row, device = self.session.wave_row, self.all
@@ -142,29 +125,25 @@ class GlobalTimelinePanel(TimelinePanel):
             names = kernels[code::KERNEL_COLORS]
             if names and (seen[KERNELS + code] or seen[FAINT_KERNELS + code]):
                 more = Message(" and {0} more", len(names) - 1) if len(names) > 1 else ""
-                name = elide_right(short_kernel(names[0]), MAX_NAME) + more
-                yield Swatch(
-                    theme.kernel(code), name, ", ".join(map(demangled, names)), key=f"{KERNEL}{code}"
-                )
-        if seen[ISSUE : ISSUE + LEVELS].any():
+                name, meaning = elide_right(short_kernel(names[0]), MAX_NAME) + more, map(demangled, names)
+                yield Swatch(theme.kernel(code), name, ", ".join(meaning), key=f"{KERNEL}{code}")
+        if seen[codes.ISSUE : codes.ISSUE + codes.LEVELS].any():
             for share in (0.0, 0.5, 1.0):
                 name = Message("{0:.0f} % of time without issue", 100 * share)
                 yield Swatch(theme.without_issue(share), name, "waves with instructions")
         faint = np.flatnonzero(seen[FAINT_KERNELS : FAINT_KERNELS + KERNEL_COLORS])
         if len(faint):
-            color = theme.soft(theme.kernel(int(faint[0])), FAINT)
+            color = theme.soft(theme.kernel(int(faint[0])), codes.FAINT)
             yield Swatch(color, "paler: no detail", NO_DETAIL)
         for kind in MarkerKind:
-            first = MARKERS_CODE + kind * MARKER_COLORS
-            if seen[first : first + MARKER_COLORS].any():
+            first = codes.MARKERS + kind * codes.MARKER_COLORS
+            if seen[first : first + codes.MARKER_COLORS].any():
                 yield Swatch(theme.marker(kind), MARKER_TEXT[kind], f"markers: {MARKER_TEXT[kind]}")
 
     def not_picked(self, key: str) -> frozenset[int]:
         number = int(key.removeprefix(KERNEL)) if key else -1
         others = [code for code in range(KERNEL_COLORS) if key and code != number]
         return frozenset(base + code for base in (KERNELS, FAINT_KERNELS) for code in others)
-
-    # -- guide ------------------------------------------------------------------------------------------
 
     def marks(self) -> Marks:
         lines = () if self.all is None else self.all.lines
@@ -181,8 +160,7 @@ class GlobalTimelinePanel(TimelinePanel):
             lines.append(marker_tip(trace, self.times, device.spans, int(device.span[box])))
         elif box >= 0:
             lines += self._box_tip(trace, device, box)
-        held = device.boxes.count(row, pixel.begin, pixel.end)
-        if held > 1:
+        if (held := device.boxes.count(row, pixel.begin, pixel.end)) > 1:
             what = plural(held, "marker" if is_marker else "wave")
             lines.append(rich("<i>This pixel holds {}.</i>", what))
         return lines_tip(lines) if lines else ""
@@ -227,11 +205,8 @@ class GlobalTimelinePanel(TimelinePanel):
     def measured(self, window: TimeWindow, row: int) -> str:
         if self.all is None or row < 0:
             return ""
-        waves = plural(self.all.boxes.count(row, window.begin, window.end), "wave")
-        name = self.source.names[row]
-        return Message("{0} in {1}", waves, name.place or name.group)
-
-    # -- asking -----------------------------------------------------------------------------------------
+        name, count = self.source.names[row], self.all.boxes.count(row, window.begin, window.end)
+        return Message("{0} in {1}", plural(count, "wave"), name.place or name.group)
 
     def _box(self, row: int, time: int) -> int:
         pixel = self.timeline.plot.pixel_at(time)
@@ -245,12 +220,9 @@ class GlobalTimelinePanel(TimelinePanel):
         lives, life, span = device.lives, int(device.life[box]), self._span(box)
         kernel = short_kernel(trace.occupancy.names.get(int(lives.kernel[life]), "unknown kernel"))
         place = (int(column[life]) for column in (lives.se, lives.sa, lives.cu, lives.simd, lives.slot))
-        lines: list[str] = [
-            rich("<b>{}</b>", kernel),
-            place_name(*place, unit=trace.architecture.unit_name),
-        ]
-        times = self.times
-        lines.append(f"{times.at(span.begin)} … {times.at(span.end)}: {times.both(span.width)}")
+        times, name = self.times, place_name(*place, unit=trace.architecture.unit_name)
+        when = f"{times.at(span.begin)} … {times.at(span.end)}: {times.both(span.width)}"
+        lines: list[str] = [rich("<b>{}</b>", kernel), name, when]
         if lives.workgroup[life] >= 0:
             lines.append(Message("workgroup {0}", count(int(lives.workgroup[life]))))
         me, pipe = int(lives.me[life]), int(lives.pipe[life])
@@ -263,11 +235,8 @@ class GlobalTimelinePanel(TimelinePanel):
             lines.append("It was there before the trace began.")
         if lives.is_open_end[life]:
             lines.append("Its end was not recorded.")
-        wave = int(device.wave[box])
-        lines.append(
-            Message("wave {0} of its slot, with detail", trace.waves.wid[wave]) if wave >= 0 else NO_DETAIL
-        )
-        return lines
+        wave, detail = int(device.wave[box]), "wave {0} of its slot, with detail"
+        return [*lines, Message(detail, trace.waves.wid[wave]) if wave >= 0 else NO_DETAIL]
 
 
 def _shape(ui: UiContext) -> RowShape:

@@ -1,6 +1,6 @@
 """The whole capture as a strip, with the window that the timelines show."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
@@ -43,11 +43,14 @@ MAX_LEGEND = 0.8  # maximum share of the width for names
 REBUILD_MS = 300  # while waves arrive
 NAME = "Overview of the whole capture"
 NO_TIMES = "Nothing in this capture happened at a known time."
+TIP = (
+    "The whole capture: how many traced waves execute, wait, stall or idle, before all waves of the device. "
+    "Drag the window or its edges; drag elsewhere for a new one; click to go there."
+)
 ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # from the bottom
 
 
-@dataclass(frozen=True, eq=False)
-class OverviewColumns:
+class OverviewColumns(NamedTuple):
     """The whole capture, one column per pixel."""
 
     state: np.ndarray  # float64 [width, STATES]: traced waves in each state
@@ -84,12 +87,7 @@ class OverviewStrip(QWidget):
         self.sums: OverviewColumns | None = None
         self.sentence = ""  # why the strip is empty
         self._image: QImage | None = None
-        self.setToolTip(
-            tooltip(
-                "The whole capture: how many traced waves execute, wait, stall or idle, before all waves of "
-                "the device. Drag the window or its edges; drag elsewhere for a new one; click to go there."
-            )
-        )
+        self.setToolTip(tooltip(TIP))
         session = self.session
         session.trace.watch(self._trace_changed)
         for cell in (session.view, session.selection, session.clock_range, session.bookmarks, session.hover):
@@ -136,14 +134,12 @@ class OverviewStrip(QWidget):
         """Return swatches of the colours."""
         if self.sums is None:
             return ()
-        theme, some = self.ui.theme, self.sums.state.sum(axis=0)
-        states = [state for state in ORDER if some[STATES.index(state)] > 0]
-        named = [
-            Swatch(theme.soft(theme.state(state), SOFT), Message("wave: {0}", STATE_NAME[state]))
-            for state in states
-        ]
+        theme, some, swatches = self.ui.theme, self.sums.state.sum(axis=0), list[Swatch]()
+        for state in (state for state in ORDER if some[STATES.index(state)] > 0):
+            color, name = theme.soft(theme.state(state), SOFT), Message("wave: {0}", STATE_NAME[state])
+            swatches.append(Swatch(color, name))
         device = [Swatch(theme.role("grid"), "all waves of the device")] if self.sums.resident.any() else []
-        return (*named, *device)
+        return (*swatches, *device)
 
     def _paint_legend(self, painter: QPainter) -> None:
         """Name the colours at the right on a plain background, if all of them have room."""
@@ -158,20 +154,16 @@ class OverviewStrip(QWidget):
         inside = box.adjusted(AFTER_NAME / 2, 0, 1, 0)
         paint_swatches(painter, inside, swatches, theme.role("text"), theme.role("text"))
 
-    def _paint_shapes(self, painter: QPainter, height: int) -> None:
-        assert self.sums is not None
-        codes, palette = self._levels(self.sums)
-        painter.save()
-        painter.scale(self.width() / codes.shape[1], height / codes.shape[0])
-        paint_codes(painter, codes, lambda code: palette[code])
-        painter.restore()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, trace, height = self.ui.theme, self.session.trace.value, self.height() - RANGE_PX
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), theme.role("canvas"))
-            if self._image is not None and draws_shapes():
-                self._paint_shapes(painter, height)
+            if self.sums is not None and draws_shapes():
+                codes, palette = self._levels(self.sums)
+                painter.save()
+                painter.scale(self.width() / codes.shape[1], height / codes.shape[0])
+                paint_codes(painter, codes, lambda code: palette[code])
+                painter.restore()
             elif self._image is not None:
                 painter.drawImage(QRectF(0, 0, self.width(), height), self._image)
             if trace is not None:
@@ -203,8 +195,6 @@ class OverviewStrip(QWidget):
     def _repaint(self) -> None:
         self.update()
 
-    # -- places -----------------------------------------------------------------------------------------
-
     def x_of(self, time: float) -> float:
         """Return the position of a time."""
         return (time - self.outer.begin) / self.outer.width * self.width()
@@ -219,13 +209,7 @@ class OverviewStrip(QWidget):
         return grip_at(x, self.x_of(view.begin), self.x_of(view.end), self.width())
 
     def _dragged(self, x: float) -> TimeWindow:
-        """Return the window after a drag to a position."""
         return dragged(self.grip, self._held, self.time_at(self._from), self.time_at(x))
-
-    def _is_click(self, x: float) -> bool:
-        return abs(x - self._from) < SLOP_PX
-
-    # -- painting ---------------------------------------------------------------------------------------
 
     def paint_range(self, painter: QPainter) -> None:
         """Paint the clock range and the time under the mouse."""
@@ -240,9 +224,8 @@ class OverviewStrip(QWidget):
 
     def paint_window(self, painter: QPainter, height: float) -> None:
         """Veil what is out of view and frame the window."""
-        theme, view = self.ui.theme, self.session.view.value
+        theme, view, box = self.ui.theme, self.session.view.value, QRectF(0, 0, self.width(), height)
         ink = soft(theme.role("window"), 170), theme.role("accent")
-        box = QRectF(0, 0, self.width(), height)
         paint_window(painter, box, self.x_of(view.begin), self.x_of(view.end), ink)
 
     # -- mouse and keys ---------------------------------------------------------------------------------
@@ -258,16 +241,16 @@ class OverviewStrip(QWidget):
         x = event.position().x()
         if self.grip is Grip.NONE:
             self._point(x)
-        elif not self._is_click(x) or self.grip is not Grip.NEW:
+        elif self.grip is not Grip.NEW or abs(x - self._from) >= SLOP_PX:
             self.session.set_view(self._dragged(x), commit=False)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Set the window; a click centers it here."""
         if self.grip is Grip.NONE:
             return
-        x = event.position().x()
-        centred = self._held.moved(self.time_at(x) - self._held.middle)
-        window = centred if self._is_click(x) else self._dragged(x)
+        x, window = event.position().x(), self._dragged(event.position().x())
+        if abs(x - self._from) < SLOP_PX:
+            window = self._held.moved(self.time_at(x) - self._held.middle)
         self.grip = Grip.NONE
         self.session.set_view(window)
 
@@ -284,11 +267,11 @@ class OverviewStrip(QWidget):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        step = {Qt.Key.Key_Left: -KEY_PAN, Qt.Key.Key_Right: KEY_PAN}.get(Qt.Key(event.key()))
-        if step is None:
-            event.ignore()
+        steps, key = {Qt.Key.Key_Left: -KEY_PAN, Qt.Key.Key_Right: KEY_PAN}, Qt.Key(event.key())
+        if key in steps:
+            self.session.pan(steps[key])
         else:
-            self.session.pan(step)
+            event.ignore()
 
     def leaveEvent(self, event: QEvent) -> None:
         self.unsetCursor()
@@ -335,10 +318,10 @@ class OverviewPanel(Panel):
             return
         outer, ask = self.strip.outer, self.incremental("overview", STRIP)
         known = self.strip.sums  # None if another capture was open before
-        resident = None if known is None or len(known.resident) != width else known.resident
 
         def job() -> OverviewColumns:
-            state = ask(None).waves(outer, width)
-            return OverviewColumns(state, residents(trace, outer, width) if resident is None else resident)
+            is_known = known is not None and len(known.resident) == width
+            resident = known.resident if known and is_known else residents(trace, outer, width)
+            return OverviewColumns(ask(None).waves(outer, width), resident)
 
         self._rebuild.run(job, self.strip.show_sums)

@@ -10,8 +10,8 @@ from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.features.time.device_rows import NO_LEVEL, issue_shares
 from rcv_py.features.time.global_panel import GlobalTimelinePanel
-from rcv_py.features.time.issue_shares import NO_LEVEL, issue_shares
 from rcv_py.features.time.overview_panel import OverviewPanel
 from rcv_py.features.waves.utilization_panel import UtilizationPanel
 from rcv_py.model.device import Clock
