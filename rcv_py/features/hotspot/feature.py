@@ -23,11 +23,9 @@ FEATURE = Feature(
             id="hotspot",
             title="Hotspot",
             tip="Cycles by place in the program.",
-            reading=(
-                "A bar is a range of instructions, its height their latency summed over waves, its "
-                "colours their kinds; a click selects the range everywhere, the wheel zooms, and a tall "
-                "bar is where to look first."
-            ),
+            reading="A bar is a range of instructions, its height their latency summed over waves, its "
+            "colours their kinds; a click selects the range everywhere, the wheel zooms, and a tall "
+            "bar is where to look first.",
             area="bottom",
             order=10,
             needs=(Affects.WAVES, Affects.CODE),

@@ -1,5 +1,7 @@
 """Folders, files and their lines, by cost."""
 
+from operator import attrgetter
+
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint
 from PySide6.QtGui import QFontMetrics
@@ -9,7 +11,6 @@ from rcv_py.analysis.cost.explorer import LINES, CostNode, label_tree, matching,
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.base.text import Message, percent, short_count, translated
-from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import CostUpdates, charged_job, has_sources, unit_of
 from rcv_py.ui.core.layout import BAR, boxed, column, row
@@ -31,6 +32,7 @@ STREAM_MS = 500
 EVERY_MS = 120  # while the user types
 INDENT_PX = 10
 ALL_LINES = 20_000  # maximum lines of a file searched for a text
+_cost_of = attrgetter("cost")
 
 
 class FilesPanel(Panel):
@@ -61,21 +63,16 @@ class FilesPanel(Panel):
         soon = self.request(self._compute, EVERY_MS, always_rests=True)
         self.field.textChanged.connect(soon.update)
         self._costs = CostUpdates(self, self._compute, STREAM_MS)
-        self._set_up_tree()
-        session = self.session
-        session.trace.watch(self._open)
-        session.selection.watch(self._follow)
-        session.source_cost.watch(self._costs.ask)
+        self.tree.setIndentation(INDENT_PX)
+        self.tree.setAccessibleName(translated("Files and lines by cost"))
+        self.tree.menu_asked.connect(self._open_menu)
+        self.tree.chosen.connect(self._go)
+        self.tree.clicked.connect(self._toggle_folder)
+        self.tree.activated.connect(self._toggle_folder)
+        self.session.trace.watch(self._open)
+        self.session.selection.watch(self._follow)
+        self.session.source_cost.watch(self._costs.ask)
         self._open()
-
-    def _set_up_tree(self) -> None:
-        tree = self.tree
-        tree.setIndentation(INDENT_PX)
-        tree.setAccessibleName(translated("Files and lines by cost"))
-        tree.menu_asked.connect(self._open_menu)
-        tree.chosen.connect(self._go)
-        tree.clicked.connect(self._toggle_folder)
-        tree.activated.connect(self._toggle_folder)
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -90,16 +87,14 @@ class FilesPanel(Panel):
         trace, cost = self.session.trace.value, charged_job(self.ui)
         if trace is None or cost is None or not len(trace.code):
             return
-        self._filter = self.field.text().strip()
-        how, is_source, wanted = self.session.source_cost.value, has_sources(trace), self._filter
-        lines = ALL_LINES if wanted else LINES
+        how, wanted = self.session.source_cost.value, self.field.text().strip()
+        self._filter, lines = wanted, ALL_LINES if wanted else LINES
 
         def tree() -> CostNode:
-            root = (
-                source_tree(trace.code, trace.sources, cost(), how, lines)
-                if is_source
-                else label_tree(trace, cost(), lines)
-            )
+            if has_sources(trace):
+                root = source_tree(trace.code, trace.sources, cost(), how, lines)
+            else:
+                root = label_tree(trace, cost(), lines)
             return matching(root, wanted, trace.sources) if wanted else root
 
         self._costs.run(tree, self._take)
@@ -127,57 +122,35 @@ class FilesPanel(Panel):
         mono, title = self.ui.theme.mono, "line" if is_source else "#"
 
         def tip(place: CostNode) -> str:
-            """Return path, exact cost, and the cost by kind."""
+            """Return the path, or place and text of a line; the exact cost, and the cost by kind."""
+            where: str = place.tip or place.name
+            if place.text is not None:
+                where = Message("instruction {0}", place.line)
+                if trace is not None and place.file >= 0:
+                    where = place_text(trace.sources, place.file, place.line)
             cost = Message("{0} {1}, {2} of all", grouped(place.cost), unit, percent(place.cost, total))
-            return "\n".join([*_where(trace, place), cost, *kind_lines(place.by_kind)])
+            return "\n".join([where, *filter(None, (place.text,)), cost, *kind_lines(place.by_kind)])
 
         def starts_open(place: CostNode) -> bool:
             """Return whether a node starts open: folders, and the most expensive file or label."""
             is_first = 2 * place.cost > total if is_source else place.row == 0
             return (is_source and place.file < 0) or is_first
 
+        columns: tuple[TreeColumn[CostNode], ...] = (
+            TreeColumn("line", title, text=lambda place: "" if place.text is None else str(place.line),
+                       key=lambda place: (-1 if place.text is None else place.line, place.name),
+                       is_number=True, width=60, font=lambda place: mono),
+            TreeColumn("share", "%", text=lambda place: share_text(place.cost, total), key=_cost_of,
+                       is_number=True, width=46),
+            TreeColumn("bar", "cost", parts=lambda place: kind_parts(self.ui.theme, place.by_kind), width=44),
+            TreeColumn("cost", unit, text=lambda place: short_count(place.cost) if place.cost else "",
+                       key=_cost_of, is_number=True, width=60),
+            TreeColumn("name", "place", text=lambda place: place.name if place.text is None else place.text,
+                       key=lambda place: place.name, font=lambda place: None if place.text is None else mono),
+        )  # fmt: skip
         return Tree(
             root or CostNode(),
-            (
-                TreeColumn(
-                    id="line",
-                    title=title,
-                    text=lambda place: "" if place.text is None else str(place.line),
-                    key=lambda place: (-1 if place.text is None else place.line, place.name),
-                    is_number=True,
-                    width=60,
-                    font=lambda place: mono,
-                ),
-                TreeColumn(
-                    id="share",
-                    title="%",
-                    text=lambda place: share_text(place.cost, total),
-                    key=_cost_of,
-                    is_number=True,
-                    width=46,
-                ),
-                TreeColumn(
-                    id="bar",
-                    title="cost",
-                    parts=lambda place: kind_parts(self.ui.theme, place.by_kind),
-                    width=44,
-                ),
-                TreeColumn(
-                    id="cost",
-                    title=unit,
-                    text=lambda place: short_count(place.cost) if place.cost else "",
-                    key=_cost_of,
-                    is_number=True,
-                    width=60,
-                ),
-                TreeColumn(
-                    id="name",
-                    title="place",
-                    text=lambda place: place.name if place.text is None else place.text,
-                    key=lambda place: place.name,
-                    font=lambda place: None if place.text is None else mono,
-                ),
-            ),
+            columns,
             tip,
             lambda place: f"{place.name}, {grouped(place.cost)} {unit}, {percent(place.cost, total)}",
             lambda place: (place.file, place.line, place.tip),
@@ -200,29 +173,22 @@ class FilesPanel(Panel):
     def _hottest_line(self, place: CostNode) -> int:
         if place.children:
             return max(place.children, key=_cost_of).line
-        trace = self.session.trace.value
+        trace, how = self.session.trace.value, self.session.source_cost.value
         assert trace is not None
-        costs = source_costs(
-            trace.code, trace.code.latency, self.session.source_cost.value, len(trace.sources)
-        )
+        costs = source_costs(trace.code, trace.code.latency, how, len(trace.sources))
         own = costs.lines_of(place.file)
         return int(costs.line[own][np.argmax(costs.cost[own])]) if own.stop > own.start else 1
 
     def _follow(self) -> None:
-        self.tree.mark(self._selected_place())
-
-    def _selected_place(self) -> CostNode | None:
-        selection = self.session.selection.value
+        """Mark the selected line or its file; without sources, the selected instruction."""
+        selection, places = self.session.selection.value, self.tree.rows.root.walk()
         if has_sources(self.session.trace.value) and selection.source is not None:
-            file, line = selection.source
-            wanted = [place for place in self.tree.rows.root.walk() if place.file == file]
-            return next((place for place in wanted if place.line == line), wanted[0] if wanted else None)
-        lines = [
-            place for place in self.tree.rows.root.walk() if place.line == selection.line and place.file < 0
-        ]
-        return lines[-1] if selection.line is not None and lines else None
-
-    # -- menu, state --------------------------------------------------------------------------------
+            wanted = [place for place in places if place.file == selection.source[0]]
+            wanted = [place for place in wanted if place.line == selection.source[1]] or wanted
+            self.tree.mark(wanted[0] if wanted else None)
+        else:
+            lines = [place for place in places if place.line == selection.line and place.file < 0]
+            self.tree.mark(lines[-1] if selection.line is not None and lines else None)
 
     def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
         place = self.tree.rows.node(index)
@@ -246,28 +212,10 @@ class FilesPanel(Panel):
 
     def sheet(self) -> Sheet | None:
         root = self.tree.rows.root
-        if not root.children:
-            return None
-        rows = (
-            (place.name, place.tip, place.cost, place.cost / max(1, root.cost))
-            for place in root.walk()
-            if place is not root
-        )
-        return Sheet("Files", ("name", "path", unit_of(self.session.trace.value), "share"), rows)
-
-
-def _cost_of(place: CostNode) -> int:
-    return place.cost
-
-
-def _where(trace: Trace | None, place: CostNode) -> list[str]:
-    """Return the place of a line and its whole text, or a path."""
-    if place.text is None:
-        return [place.tip or place.name]
-    where: str = Message("instruction {0}", place.line)
-    if trace is not None and place.file >= 0:
-        where = place_text(trace.sources, place.file, place.line)
-    return [where, *([place.text] if place.text else [])]
+        whole, places = max(1, root.cost), (place for place in root.walk() if place is not root)
+        rows = ((place.name, place.tip, place.cost, place.cost / whole) for place in places)
+        heads = ("name", "path", unit_of(self.session.trace.value), "share")
+        return Sheet("Files", heads, rows) if root.children else None
 
 
 def _is_folder(place: CostNode) -> bool:

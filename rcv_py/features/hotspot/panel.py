@@ -58,12 +58,11 @@ class BinsChart(BarChart):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        keys = {Qt.Key.Key_W: KEY_ZOOM, Qt.Key.Key_S: 1 / KEY_ZOOM, Qt.Key.Key_0: math.inf}
-        factor = keys.get(Qt.Key(event.key()))
-        if factor is None:
-            super().keyPressEvent(event)
+        factors = {Qt.Key.Key_W: KEY_ZOOM, Qt.Key.Key_S: 1 / KEY_ZOOM, Qt.Key.Key_0: math.inf}
+        if (key := Qt.Key(event.key())) in factors:
+            self._zoom(factors[key], len(self) / 2 if self.selected is None else sum(self.selected) / 2)
         else:
-            self._zoom(factor, len(self) / 2 if self.selected is None else sum(self.selected) / 2)
+            super().keyPressEvent(event)
 
     def _zoom(self, factor: float, bar: float) -> None:
         if self.bins is not None:
@@ -85,18 +84,12 @@ class BinsChart(BarChart):
         bins = self.bins
         if bins is None or bar < 0:
             return self.note
-        total = int(bins.totals[bar])
-        lines = [
-            Message("instructions {0} to {1}", bins.first[bar], bins.stop[bar] - 1),
-            Message(
-                "{0} cycles of latency, {1} of the latency of all bars"
-                if self.unit == "cycles"
-                else "{0} samples, {1} of all samples",
-                grouped(total),
-                percent(total, int(bins.totals.sum())),
-            ),
-        ]
-        return "\n".join(filter(None, (*lines, *kind_lines(bins.cycles[bar]), self.note)))
+        total, of = int(bins.totals[bar]), "{0} samples, {1} of all samples"
+        if self.unit == "cycles":
+            of = "{0} cycles of latency, {1} of the latency of all bars"
+        where = Message("instructions {0} to {1}", bins.first[bar], bins.stop[bar] - 1)
+        cost = Message(of, grouped(total), percent(total, int(bins.totals.sum())))
+        return "\n".join(filter(None, (where, cost, *kind_lines(bins.cycles[bar]), self.note)))
 
     def paint_over(self, painter: QPainter) -> None:
         assert self.bins is not None
@@ -137,16 +130,12 @@ class HotspotPanel(Panel):
         super().resizeEvent(event)
         self.legend.setVisible(self.height() >= LOW_PX)
 
-    # -- computing ----------------------------------------------------------------------------------
-
     def _open(self) -> None:
-        trace = self.session.trace.value
         self.plot.select(-1)
-        self._rows = None
-        missing = self.why_missing("code")
         self.plot.clear()
+        self._rows, missing = None, self.why_missing("code")
         self.empty.say(missing)
-        if trace is not None and not missing:
+        if not missing:
             self._request.now()
 
     def _compute(self) -> bool:
@@ -173,16 +162,14 @@ class HotspotPanel(Panel):
         self.plot.note = note
 
     def _take(self, by_row: HotspotBins) -> None:
-        trace = self.session.trace.value
-        assert trace is not None
         self._say()
         self._by_row = by_row
-        if not by_row.cycles.any():
+        if by_row.cycles.any():
+            self.empty.say("")
+            self._show_bins()
+        else:
             self.plot.clear()
             self.empty.say(self.reason(NO_COST))
-            return
-        self.empty.say("")
-        self._show_bins()
 
     def _show_bins(self) -> None:
         trace, by_row = self.session.trace.value, self._by_row
@@ -208,12 +195,8 @@ class HotspotPanel(Panel):
         self._show_bins()
 
     def _show_legend(self) -> None:
-        theme = self.ui.theme
-        self.legend.set_items(
-            [(theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in self.plot.kinds]
-        )
-
-    # -- selecting ----------------------------------------------------------------------------------
+        kinds = ((self.ui.theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in self.plot.kinds)
+        self.legend.set_items([*kinds])
 
     def _choose(self, at: int) -> None:
         bins, by_row = self.plot.bins, self._by_row
@@ -228,8 +211,6 @@ class HotspotPanel(Panel):
         first, stop = selection.lines or (line, line + 1)
         ends = (self.plot.bin_of(first), self.plot.bin_of(stop - 1))
         self.plot.select(ends[0] if min(ends) >= 0 else -1, ends[1] + 1)
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         return self.note.text()

@@ -19,18 +19,8 @@ from rcv_py.features.source.result import text_of
 from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
-from rcv_py.results import kinds
-from rcv_py.results.common import (
-    CAPTURE,
-    COSTS,
-    INDEX_OR_NONE,
-    MEASURE,
-    RANGE,
-    SHARE_BASE,
-    SUMS,
-    TOTAL_ROWS,
-    measured_in,
-)
+from rcv_py.results import common, kinds
+from rcv_py.results.common import CAPTURE, COSTS, MEASURE, RANGE, SHARE_BASE, SUMS, TOTAL_ROWS
 from rcv_py.results.field import DATA, EVERYWHERE, PEOPLE, REPORT, TEXT, Field, only, record_field
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
@@ -44,62 +34,43 @@ _ISSUED = kinds.COUNT(
 )
 
 
+_NAME = "Name of the row: an instruction, a source place, a kind or a class"
+_NO_WINDOW = DATA | TEXT | REPORT
 _SHARES = {"latency": "of latency", "stall": "of stall", "idle": "of idle", "hits": "of hits"}
 
 
 def ranking_spec(by: str, measure: str, sort: str = "latency") -> Spec:
     """Return the fields of a ranking; people see a name and its meaning, or a row and its instruction."""
     is_line = by == "instruction"
-    data_or_all = EVERYWHERE if is_line else DATA
+    of_line, of_others = (EVERYWHERE, DATA) if is_line else (DATA, EVERYWHERE)
     first, issued = "instruction" if is_line else "name", (_ISSUED,) if measure == SAMPLES else ()
+    name = kinds.SOURCE if by == "source" else kinds.TEXT._replace(text=kind_name)
+    text, title = kinds.INSTRUCTION if by in _TEXT_TITLES else kinds.NOTE, _TEXT_TITLES.get(by, "meaning")
+    rows_at, share = of_others & _NO_WINDOW, "share" if measure == SAMPLES else _SHARES[sort]
     spec = Spec(
         "hotspot",
         "The ranking, the largest first.",
         NOUNS[by],
-        Field(
-            "name",
-            kinds.SOURCE if by == "source" else kinds.TEXT._replace(text=kind_name),
-            "Name of the row: an instruction, a source place, a kind or a class",
-            title=by,
-            at=DATA if is_line else EVERYWHERE,
-        ),
-        Field(
-            "text",
-            kinds.INSTRUCTION if by in _TEXT_TITLES else kinds.NOTE,
-            "Instruction, source text, or meaning of the kind",
-            title=_TEXT_TITLES.get(by, "meaning"),
-        ),
-        replace(INDEX_OR_NONE, at=data_or_all),
-        kinds.COUNT(
-            "instructions",
-            "Instructions in the row",
-            at=DATA if is_line else DATA | TEXT | REPORT,
-            key="rows",
-        ),
+        Field("name", name, _NAME, title=by, at=of_others),
+        Field("text", text, "Instruction, source text, or meaning of the kind", title=title),
+        replace(common.INDEX_OR_NONE, at=of_line),
+        kinds.COUNT("instructions", "Instructions in the row", at=rows_at, key="rows"),
         *COSTS,
         *issued,
         kinds.SHARE(
-            "share_of_total",
-            "Part of the total of the column that ranks the rows",
-            "share" if measure == SAMPLES else _SHARES[sort],
-            key="share",
+            "share_of_total", "Part of the total of the column that ranks the rows", share, key="share"
         ),
-        kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none", at=data_or_all),
-        order=f"{first} hits latency {' '.join(field.name for field in issued)} stall idle share_of_total "
-        "instructions text",
+        kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none", at=of_line),
+        order=f"{first} hits latency{' issued' * len(issued)} stall idle share_of_total instructions text",
     )
-    return measured_in(spec, measure)
+    return common.measured_in(spec, measure)
 
 
 RANKING_FACTS = (
     CAPTURE,
     LIMITS_IN_SHORT("occupancy", "How many waves fit on a SIMD, as in the header of the text"),
     Field("by", kinds.choice(*NOUNS), "What a row is"),
-    Field(
-        "sort",
-        kinds.choice("latency", "stall", "idle", "hits"),
-        "Column that ranks the rows, the largest first",
-    ),
+    Field("sort", kinds.choice(*_SHARES), "Column that ranks the rows, the largest first"),
     MEASURE,
     SHARE_BASE,
     record_field("totals", "Sums over the whole program", *COSTS),
@@ -128,12 +99,13 @@ def totals(costs: CostColumns) -> dict[str, int]:
 
 def _kinds(row: Mapping[str, Any]) -> str:
     total = sum(row["kinds"].values())
-    return join_texts(
-        ", ",
-        (Message("{0} {1}", kind_name(kind), percent(value, total)) for kind, value in row["kinds"].items()),
-    )
+    shares = ((kind_name(kind), percent(value, total)) for kind, value in row["kinds"].items())
+    return join_texts(", ", (Message("{0} {1}", *one) for one in shares))
 
 
+_OF_KINDS = kinds.mapping(
+    kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind", is_spread=True
+)
 BINS = Spec(
     "hotspot bins",
     "One row per range, in program order.",
@@ -141,12 +113,7 @@ BINS = Spec(
     kinds.ROW("first_instruction", "First instruction, counted from 0", "first"),
     kinds.ROW("last_instruction", "Last instruction, counted from 0", "last"),
     kinds.CYCLES("total", "Latency of these instructions", title="cycles"),
-    Field(
-        "kinds",
-        kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind", is_spread=True),
-        "The same by kind of instruction",
-        at=DATA,
-    ),
+    Field("kinds", _OF_KINDS, "The same by kind of instruction", at=DATA),
     kinds.TEXT("parts", "The same by kind of instruction", title="kinds", at=TEXT, of=_kinds),
 )
 BINS_FACTS = (
@@ -169,6 +136,10 @@ def bins_table(found: HotspotBins) -> ResultTable:
 
 def places_spec(by: str, unit: str) -> Spec:
     """Return the fields of places; `unit` is what costs are counted in."""
+
+    def indented(row: Mapping[str, Any]) -> str:
+        return Message("{0}{1}", "  " * row["depth"], row["name"])
+
     return Spec(
         "hotspot places",
         "Places by cost; with one file, in the order of the file; in a tree, parents before children.",
@@ -177,35 +148,24 @@ def places_spec(by: str, unit: str) -> Spec:
             DATA,
             kinds.TEXT("name", "Name of the place"),
             kinds.NAME("path", "Path of the source file, or instructions of a block; empty if there is none"),
-            INDEX_OR_NONE,
+            common.INDEX_OR_NONE,
             kinds.ROW_OR_NONE("source_line", "Line of the source file, counted from 1; -1 if none"),
             kinds.WHOLE("depth", "Enclosing places, as a count; 0 without a tree"),
         ),
         kinds.WHOLE("cost", "Cost charged to it, in the unit", title=unit),
         kinds.SHARE("share_of_total", "Part of the whole program", "share"),
-        kinds.NOTE(
-            "place",
-            "Name of the place, indented below the enclosing places",
-            at=TEXT,
-            of=lambda row: Message("{0}{1}", "  " * row["depth"], row["name"]),
-        ),
+        kinds.NOTE("place", "Name of the place, indented below the enclosing places", at=TEXT, of=indented),
         kinds.NAME("text", "Source text or instruction; empty if it is not known"),
-        kinds.SOURCE(
-            "source",
-            "Source place of an instruction or a line as file:line; empty if none",
-            at=DATA if by == "source" else EVERYWHERE,
-        ),
+        kinds.SOURCE("source", _PLACE, at=DATA if by == "source" else EVERYWHERE),
     )
 
 
+_PLACE = "Source place of an instruction or a line as file:line; empty if none"
+_CHARGE = "Which places are charged: the innermost place, or the whole inline chain"
 PLACES_FACTS = (
     CAPTURE,
     Field("by", kinds.choice("instruction", "source", "tree"), "What a row is"),
-    Field(
-        "charge",
-        kinds.choice("self", "inclusive"),
-        "Which places are charged: the innermost place, or the whole inline chain",
-    ),
+    Field("charge", kinds.choice("self", "inclusive"), _CHARGE),
     kinds.FLAG("is_idle_charged", "Whether gaps before instructions are charged as well"),
     RANGE,
     Field("unit", kinds.choice("cycles", "samples"), "What the numbers count"),
@@ -233,13 +193,13 @@ PLACES_BY = ("source", "instruction", "tree")
 
 class _Row(NamedTuple):
     name: str
-    path: str
-    line: int
-    source_line: int
-    depth: int
     cost: int
-    text: str
-    source: str
+    path: str = ""
+    line: int = -1
+    source_line: int = -1
+    depth: int = 0
+    text: str = ""
+    source: str = ""
 
 
 def places_table(
@@ -248,10 +208,8 @@ def places_table(
     """Return places with their charge of `cost`, which is per code row; UsageError for an unknown file."""
     makers = {"source": _source_lines, "instruction": _code_lines, "tree": _tree}
     places = list(makers[by](trace, cost, how, file))
-    whole = max(1, int(cost.sum()))
-    return ResultTable.of(
-        places_spec(by, unit), places, {"share_of_total": [row.cost / whole for row in places]}
-    )
+    shares = np.array([row.cost for row in places], dtype=np.float64) / max(1, int(cost.sum()))
+    return ResultTable.of(places_spec(by, unit), places, {"share_of_total": shares})
 
 
 def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, path: str | None) -> Iterator[_Row]:
@@ -261,35 +219,22 @@ def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, path: str | N
         chosen = np.argsort(-table.cost, kind="stable")
         chosen = chosen[table.cost[chosen] > 0]
     else:
-        chosen = np.arange(len(table))[table.lines_of(_file(trace, path))]
-    for row in chosen.tolist():
-        file, line = int(table.file[row]), int(table.line[row])
-        place = f"{trace.sources[file].path}:{line}"
-        yield _Row(
-            place,
-            trace.sources[file].path,
-            -1,
-            line,
-            0,
-            int(table.cost[row]),
-            text_of(trace, file, line).strip(),
-            place,
-        )
-
-
-def _file(trace: Trace, path: str) -> int:
-    found = next((at for at, source in enumerate(trace.sources) if source.path == path), None)
-    if found is None:
-        raise UsageError(
-            Message("No code came from {0}.", path), hint="Name a file as `rcv hotspot --by source` does."
-        )
-    return found
+        paths = [source.path for source in trace.sources]
+        if path not in paths:
+            hint = "Name a file as `rcv hotspot --by source` does."
+            raise UsageError(Message("No code came from {0}.", path), hint=hint)
+        chosen = np.arange(len(table))[table.lines_of(paths.index(path))]
+    columns = (column[chosen].tolist() for column in (table.file, table.line, table.cost))
+    for file, line, own in zip(*columns, strict=True):
+        name, text = trace.sources[file].path, text_of(trace, file, line).strip()
+        place = f"{name}:{line}"
+        yield _Row(place, own, path=name, source_line=line, text=text, source=place)
 
 
 def _code_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
     for row in np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))].tolist():
-        text, source = trace.code.text[row], source_of(trace, row)
-        yield _Row(Message("instruction {0}", row), "", row, -1, 0, int(cost[row]), text, source)
+        name, text, source = Message("instruction {0}", row), trace.code.text[row], source_of(trace, row)
+        yield _Row(name, int(cost[row]), line=row, text=text, source=source)
 
 
 def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
@@ -300,7 +245,7 @@ def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> 
 
 def _walk(place: CostNode, depth: int) -> Iterator[_Row]:
     if depth >= 0:
-        instruction, line = (place.line, -1) if place.file < 0 else (-1, place.line)
-        yield _Row(place.name, place.tip, instruction, line, depth, place.cost, "", "")
+        row = _Row(place.name, place.cost, path=place.tip, depth=depth)
+        yield row._replace(line=place.line) if place.file < 0 else row._replace(source_line=place.line)
     for child in place.children:
         yield from _walk(child, depth + 1)
