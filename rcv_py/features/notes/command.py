@@ -18,7 +18,6 @@ from rcv_py.model.window import TimeWindow
 
 Given = TypeVar("Given")
 _DONE = {
-    "list": "",
     "add": "\nAdded {}: {}",
     "remove": "\nRemoved {}: {}",
     "import": "\nTook over {}: {}",
@@ -37,8 +36,7 @@ def run(options: NotesOptions) -> CommandAnswer:
         complain(str(problem))
     texts = matched([note.words for note in book.notes], options)
     table = note_table(trace, [note for at, note in enumerate(book.notes) if texts is None or at in texts])
-    said = Message(_DONE[action], plural(len(changed), "note"), file)
-    lines = [said] if said else []
+    lines = [Message(_DONE[action], plural(len(changed), "note"), file)] if action in _DONE else []
     answer = listing(
         options,
         trace,
@@ -83,10 +81,9 @@ def _named(id_: str, places: NotePlaces) -> str:
     ids = [note.id for note in places.read().notes]
     found = [one for one in ids if one == id_] or [one for one in ids if one.startswith(id_)]
     if len(found) != 1:
-        what = "no note" if not found else Message("{0} notes", len(found))
-        raise UsageError(
-            Message("The capture has {0} {1}.", what, id_), hint="`rcv notes FOLDER` lists their ids."
-        )
+        notes = Message("{0} notes", len(found)) if found else "no note"
+        what = Message("The capture has {0} {1}.", notes, id_)
+        raise UsageError(what, hint="`rcv notes FOLDER` lists their ids.")
     return found[0]
 
 
@@ -96,26 +93,14 @@ def _new(options: NotesOptions, trace: Trace) -> Note:
         raise UsageError("--title is missing: what the note says, on one line.")
     if options.source is not None and not options.source[0]:
         raise UsageError("--source names no file.", hint="Write it as kernel.py:186.")
-    anchor = Anchor(
-        instructions=tuple(options.line or ()),
-        source=options.source,
-        wave=None if options.wave is None else trace.waves.id(trace.wave_row(options.wave)),
-        span=_span(options, trace),
-    )
-    return new_note(
-        trace,
-        anchor,
-        options.title,
-        text=options.note or "",
-        severity=Severity(options.severity or Severity.INFO),
-        author=options.author or "",
-    )
-
-
-def _span(options: NotesOptions, trace: Trace) -> TimeWindow | None:
+    wave = None if options.wave is None else trace.waves.id(trace.wave_row(options.wave))
+    span = None
     if options.at is not None:
-        return TimeWindow(options.at, options.at + 1)
-    if options.within is None:
-        return None
-    begin, end = options.within  # of which one may be missing
-    return TimeWindow(max(begin, trace.span.begin), min(end, trace.span.end))
+        span = TimeWindow(options.at, options.at + 1)
+    elif options.within is not None:
+        begin, end = options.within  # of which one may be missing
+        span = TimeWindow(max(begin, trace.span.begin), min(end, trace.span.end))
+    anchor = Anchor(tuple(options.line or ()), source=options.source, wave=wave, span=span)
+    text, severity = options.note or "", Severity(options.severity or Severity.INFO)
+    author = options.author or ""
+    return new_note(trace, anchor, options.title, text=text, severity=severity, author=author)

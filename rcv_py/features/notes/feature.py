@@ -8,7 +8,6 @@ FEATURE = Feature(
         CommandEntry("search", Group.DIG, 160, "search_command"),
         CommandEntry("notes", Group.MANAGE, 40),
     ),
-    schemas=("result", "search_result"),
     sections={"notes": 30},
     panels=(
         PanelEntry(

@@ -34,9 +34,8 @@ class HistoryPanel(SearchedPanel[tuple[HistoryRow, ...]]):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.view = self.rows_view(
-            "Bookmarks and visits", Elastic("what", "wave", 90, 4000), mark=self._paint_mark
-        )
+        elastic = Elastic("what", "wave", 90, 4000)
+        self.view = self.rows_view("Bookmarks and visits", elastic, mark=self._paint_mark)
         self.view.opens_by_key = True
         self.view.setSortingEnabled(False)
         self._what: list[str] = []  # instruction of each place
@@ -71,13 +70,10 @@ class HistoryPanel(SearchedPanel[tuple[HistoryRow, ...]]):
         what = self._what = [instruction(trace, place.selection) for place in self.places]
         wave = [str(place.selection.wave or "") for place in self.places]
         kind = ["bookmark" if place.visit < 0 else "" for place in self.places]
-        self.view.show_columns(
-            (
-                Column(id="mark", title="", values=kind, text=lambda _: "", width=26, tip="A bookmark."),
-                Column("what", "place", what, width=140, tip="Instruction, source line or wave."),
-                Column("wave", "wave", wave, width=150, is_elided_left=True, tip="Wave."),
-            )
-        )
+        mark = Column("mark", "", kind, text=lambda _: "", width=26, tip="A bookmark.")
+        place = Column("what", "place", what, width=140, tip="Instruction, source line or wave.")
+        waves = Column("wave", "wave", wave, width=150, is_elided_left=True, tip="Wave.")
+        self.view.show_columns((mark, place, waves))
         self._narrow()
         here = [row for row, place in enumerate(self.places) if place.visit == history.position]
         self.view.set_current(here[0] if here else -1)
@@ -88,13 +84,12 @@ class HistoryPanel(SearchedPanel[tuple[HistoryRow, ...]]):
             painter.drawPixmap(cell.left() + 6, cell.center().y() - 6, picture)
 
     def _go(self, row: int) -> None:
-        if not 0 <= row < len(self.places):
-            return
-        place = self.places[row]
-        if place.visit < 0:
-            self.session.select(place.selection)
-        elif place.visit != self.session.history.position:
-            self.session.go_to_visit(place.visit)
+        if 0 <= row < len(self.places):
+            selection, visit = self.places[row]
+            if visit < 0:
+                self.session.select(selection)
+            elif visit != self.session.history.position:
+                self.session.go_to_visit(visit)
 
     def command_line(self) -> command_text.CommandWords | None:
         links = [text for place in self.places if (text := str(place.selection))]

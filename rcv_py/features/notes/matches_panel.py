@@ -1,9 +1,11 @@
 """All matches of a text: instructions, labels, source lines, markers."""
 
+from functools import partial
+
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
 from rcv_py.base.text import Message, cells
-from rcv_py.features.notes.search_result import HITS
+from rcv_py.features.notes.result import HITS
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
@@ -48,8 +50,6 @@ class MatchesPanel(SearchedPanel[Hits]):
         """Return why there is no hit to go to, "" if there is one."""
         return "" if self.hits.lines else "Nothing was searched for, or nothing was found."
 
-    # -- searching ----------------------------------------------------------------------------------
-
     def _narrow(self) -> None:
         self._soon.update()
 
@@ -58,36 +58,27 @@ class MatchesPanel(SearchedPanel[Hits]):
         if trace is None or not query.text:
             self._take(Hits())
             return
-        spans = self.ui.results.cell("markers").value
-        self.run_job(
-            lambda: text_hits(
-                trace, query.text, spans, is_case_sensitive=query.is_case_sensitive, is_regex=query.is_regex
-            ),
-            self._take,
-        )
+        spans, (text, is_case_sensitive, is_regex) = self.ui.results.cell("markers").value, query
+        find = partial(text_hits, is_case_sensitive=is_case_sensitive, is_regex=is_regex)
+        self.run_job(lambda: find(trace, text, spans), self._take)
 
     def _take(self, hits: Hits) -> None:
         trace, query = self.session.trace.value, self.session.query.value
         self.hits = hits
         self.result = hits if hits.lines else None
-        places = [beside(trace, line) if trace is not None and line >= 0 else "" for line in hits.lines]
-        texts = [text + place for text, place in zip(hits.text, places, strict=True)]
-        short = {
-            where: str(line) if line >= 0 else where
-            for where, line in zip(hits.where, hits.lines, strict=True)
-        }
-        width = max(map(cells, short.values()), default=0) * self.view.char_px + 2 * PAD + 2
-        where = field_column(
-            HITS["where"], hits.where, text=short.__getitem__, width=round(min(width, MAX_WHERE_PX))
-        )
-        self.view.show_columns((where, field_column(HITS["text"], texts, width=200)))
+        texts, short = [], {}
+        for where, line, text in zip(hits.where, hits.lines, hits.text, strict=True):
+            texts.append(text + (beside(trace, line) if trace is not None and line >= 0 else ""))
+            short[where] = str(line) if line >= 0 else where
+        longest = max(map(cells, short.values()), default=0) * self.view.char_px + 2 * PAD + 2
+        px = round(min(longest, MAX_WHERE_PX))
+        places = field_column(HITS["where"], hits.where, text=short.__getitem__, width=px)
+        self.view.show_columns((places, field_column(HITS["text"], texts, width=200)))
         if trace is None or not query.text:
             self.empty.say(self.reason(TYPE))
         else:
             self.empty.say(hits.problem or ("" if hits.lines else Message(NOTHING, text=query.text)))
         self._follow()
-
-    # -- walking ------------------------------------------------------------------------------------
 
     def step(self, direction: int) -> None:
         self.view.set_current(self._here())
@@ -124,9 +115,7 @@ class MatchesPanel(SearchedPanel[Hits]):
         def fits(row: int) -> bool:
             if self.hits.spans[row] >= 0:
                 return row == current  # a name stands for many places: it stays until another hit is chosen
-            if lines[row] >= 0:
-                return lines[row] == selection.line
-            return places[row] == selection.source
+            return lines[row] == selection.line if lines[row] >= 0 else places[row] == selection.source
 
         if 0 <= current < len(lines) and fits(current):
             return current

@@ -65,15 +65,10 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         found = sorted(self.session.notes.shown.value, key=lambda note: ORDER.index(note.severity))
         self.result = tuple(found) or None
         ranks = [ORDER.index(note.severity) for note in found]
-        self.view.show_columns(
-            (
-                Column(
-                    id="mark", title="", values=ranks, text=lambda _: "", width=26, tip="How severe it is."
-                ),
-                field_column(NOTES["title"], [note.title for note in found], width=150),
-                field_column(NOTES["place"], [str(note.anchor) for note in found], width=150),
-            )
-        )
+        mark = Column("mark", "", ranks, text=lambda _: "", width=26, tip="How severe it is.")
+        title = field_column(NOTES["title"], [note.title for note in found], width=150)
+        place = field_column(NOTES["place"], [str(note.anchor) for note in found], width=150)
+        self.view.show_columns((mark, title, place))
         self.view.set_notes({row: (note,) for row, note in enumerate(found)})
         self._narrow()
 
@@ -92,9 +87,8 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
             add_action(menu, "Copy", lambda: copy_text(note.words))
             add_action(menu, "Remove", lambda: self.session.notes.remove(note.id))
             menu.addSeparator()
-        add_action(
-            menu, "Note about what is selected …", lambda: self.session.notes.write(self.session.here())
-        )
+        session = self.session
+        add_action(menu, "Note about what is selected …", lambda: session.notes.write(session.here()))
         self.add_copy(menu)
         menu.popup(self.view.viewport().mapToGlobal(at))
 

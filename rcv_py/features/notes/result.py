@@ -1,14 +1,16 @@
-"""Notes about a capture, by people and agents, and their places."""
+"""Notes about a capture, by people and agents, with their places; and the hits of a search."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from rcv_py.analysis.cost.place_text import source_of
+from rcv_py.analysis.overview.text_hits import Hits
 from rcv_py.model.notes import Note
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
-from rcv_py.results.common import CAPTURE, TOTAL_ROWS, WAVE_NAME
+from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, TOTAL_ROWS, WAVE_NAME
 from rcv_py.results.field import DATA, REPORT, Field
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
@@ -55,20 +57,52 @@ def note_table(trace: Trace, notes: Sequence[Note]) -> ResultTable:
     rows = np.empty(len(notes), dtype=object)
     rows[:] = [list(note.anchor.instructions) for note in notes]
     columns: Columns = {
-        "id": [note.id for note in notes],
         "severity": [note.severity.value for note in notes],
-        "title": [note.title for note in notes],
         "place": [str(note.anchor) for note in notes],
-        "text": [note.text for note in notes],
         "instructions": rows,
         "file": ["" if source is None else source[0] for source in sources],
-        "source_line": np.array([np.nan if source is None else source[1] for source in sources]),
+        "source_line": [np.nan if source is None else source[1] for source in sources],
         "wave": [str(note.anchor.wave or "") for note in notes],
-        "start": np.array([np.nan if span is None else span.begin for span in spans]),
-        "end": np.array([np.nan if span is None else span.end for span in spans]),
-        "author": [note.author for note in notes],
-        "written": [note.written for note in notes],
-        "kept_in": [note.kept_in for note in notes],
+        "start": [np.nan if span is None else span.begin for span in spans],
+        "end": [np.nan if span is None else span.end for span in spans],
         "problem": [note.anchor.why_not(trace) for note in notes],
     }
-    return ResultTable(NOTES, columns)
+    return ResultTable.of(NOTES, notes, columns)
+
+
+# -- search ---------------------------------------------------------------------------------------------
+
+_WHERE = kinds.TEXT._replace(elastic="left")
+HITS = Spec(
+    "search",
+    "The hits.",
+    "hit",
+    Field("where", _WHERE, "What it is: instruction, label, source line or marker"),
+    kinds.CODE("text", "The text in which it occurs"),
+    replace(INSTRUCTION_INDEX, is_unknown=True, at=DATA),
+    kinds.TEXT("file", "Path of the source file; empty for other hits", at=DATA),
+    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=DATA),
+    kinds.SOURCE("source", "Place of an instruction or a source line as file:line; else empty"),
+)
+_SEARCH_FACTS = (
+    CAPTURE,
+    kinds.TEXT("match", "The text searched for; the arguments say how it is matched"),
+    TOTAL_ROWS,
+)
+SEARCH_SCHEMA = Schema(
+    "search",
+    "Where a text occurs: instructions and labels, then source lines, then markers.",
+    (*_SEARCH_FACTS, HITS.field()),
+)
+
+
+def hit_table(trace: Trace, found: Hits) -> ResultTable:
+    """Return one row per hit."""
+    rows = []
+    for where, text, line, (file, number) in zip(
+        found.where, found.text, found.lines, found.places, strict=True
+    ):
+        path = trace.sources[file].path if file >= 0 else ""
+        source = source_of(trace, line) if line >= 0 else f"{path}:{number}" if path else ""
+        rows.append((where, text, max(line, -1), path, number if path else -1, source))
+    return ResultTable.of_rows(HITS, rows)

@@ -6,7 +6,7 @@ from rcv_py.base.text import Message, plural
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import markers, opened
 from rcv_py.features.notes.options import SearchOptions
-from rcv_py.features.notes.search_result import SCHEMA, hits
+from rcv_py.features.notes.result import SEARCH_SCHEMA, hit_table
 
 
 def run(options: SearchOptions) -> CommandAnswer:
@@ -18,12 +18,12 @@ def run(options: SearchOptions) -> CommandAnswer:
     found = text_hits(trace, text, spans, is_case_sensitive=options.case, is_regex=options.regex)
     if found.problem:
         raise UsageError(found.problem)
-    table = hits(trace, found)
+    table = hit_table(trace, found)
     return listing(
         options,
         trace,
         table,
-        SCHEMA,
+        SEARCH_SCHEMA,
         lambda: {"match": text, "total_rows": len(table)},
         footer=lambda shown: Message("\n{0:,} of {1}.", len(shown), plural(len(table), "hit")),
         why_none="" if len(table) else Message("Nothing matches “{0}”.", text),

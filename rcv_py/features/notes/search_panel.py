@@ -60,8 +60,6 @@ class SearchPanel(Panel):
         if isinstance(part, SearchedPanel):
             part.step(direction)
 
-    # -- parts --------------------------------------------------------------------------------------
-
     @property
     def chosen_panel(self) -> Panel:
         return self.part(self.choice.value)
@@ -94,8 +92,6 @@ class SearchPanel(Panel):
         self.stack.setCurrentWidget(part)
         if isinstance(part, SearchedPanel):
             part.say()
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def first_focus(self) -> QWidget:
         """Return the field: the user enters this panel to type."""
