@@ -30,6 +30,7 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.synth",
     "export.report.style",  # rules of CSS, in which packaging/texts.py looks for no texts
     "features.notes.search_command",
+    "features.record.result",
 }
 OF_QT = {"count", "data", "done", "event", "paint", "parent", "reject", "sort"}  # methods that Qt names
 BANNED = {"behind", "bury", "nobody", "patience", "somebody", "told", "whoever"}

@@ -27,6 +27,7 @@ from rcv_py.features.findings.options import TriageOptions
 from rcv_py.features.record import result as recording
 from rcv_py.features.record.options import RecordOptions
 from rcv_py.formats.open import open_trace
+from rcv_py.results.table import Columns, ResultTable
 from rcv_py.work.recording import recorder as recorded
 from rcv_py.work.recording.machine import There, ThisMachine
 from rcv_py.work.recording.recorder import PROGRAM, AttachedProcess, Attempt, Recorder, recording_words
@@ -55,42 +56,32 @@ def run(options: RecordOptions) -> CommandAnswer | None:
     """Record, check, record again with corrected settings, and analyse the capture; or watch a folder."""
     if options.watch is not None:
         if options.program:
-            raise UsageError(
-                "--watch records nothing, so it takes no command.", hint="Leave out the command, or --watch."
-            )
+            hint = "Leave out the command, or --watch."
+            raise UsageError("--watch records nothing, so it takes no command.", hint=hint)
         _watch(options, options.watch)
         return None
+    process = None
+    if options.attach is not None:
+        process = AttachedProcess(options.attach, options.seconds or SECONDS)
     chosen = _chosen(options)
     settings = {**recorded.DEFAULTS, **chosen}
     if options.yaml:
         # The input file, without recording
         command = options.program or ["./your_program"]
-        words = recording_words(options.rocprofv3 or PROGRAM, FILE, command, _process(options))
+        words = recording_words(options.rocprofv3 or PROGRAM, FILE, command, process)
         text = job_file({**settings, "output_directory": str(options.out)}, [shlex.join(words)], {})
         return CommandAnswer(
-            schema=recording.SCHEMA,
-            document=dict,
-            forms={"yaml": lambda: text},
-            is_written=True,
+            schema=recording.SCHEMA, document=dict, forms={"yaml": lambda: text}, is_written=True
         )
     if options.attach is not None and options.program:
-        raise UsageError(
-            "--attach records a running process, so it takes no command.",
-            hint="Leave out the command, or --attach.",
-        )
+        hint = "Leave out the command, or --attach."
+        raise UsageError("--attach records a running process, so it takes no command.", hint=hint)
     if options.attach is None and not options.program:
-        raise UsageError(
-            "There is no command to record.", hint=("Write it after two dashes: rcv record -- ./my_program.")
-        )
+        hint = "Write it after two dashes: rcv record -- ./my_program."
+        raise UsageError("There is no command to record.", hint=hint)
     machine = ThisMachine() if options.host is None else There.parse(options.host)
-    recorder = Recorder(
-        machine,
-        options.rocprofv3,
-        options.program,
-        _teller(options),
-        process=_process(options),
-        limit_s=options.limit,
-    )
+    tell, limit_s = _teller(options), options.limit
+    recorder = Recorder(machine, options.rocprofv3, options.program, tell, process=process, limit_s=limit_s)
     runs = list(_runs(options, recorder, settings, chosen))
     last = runs[-1]
     if last.attempt.capture is None:
@@ -112,22 +103,17 @@ def _runs(
         if attempt.capture is not None and attempt.late is not None:
             say(options, Message("{0}  The capture holds what was written until then.", attempt.late))
         elif attempt.capture is not None and attempt.code:
-            say(
-                options,
-                Message("rocprofv3 ended with {0}; the capture holds what ran until then.", attempt.code),
-            )
-        notes, has_waves = ((), False) if attempt.capture is None else _notes(attempt.capture)
-        run = CheckedRun(attempt, why, notes, has_waves)
+            ended = "rocprofv3 ended with {0}; the capture holds what ran until then."
+            say(options, Message(ended, attempt.code))
+        run = CheckedRun(attempt, why, *_notes(attempt.capture))
         yield run
         trouble, wanted = _trouble(run)
         settings, changes = recorded.mended(settings, chosen, wanted)
         if not trouble:
             return
         if not changes or options.once or number == AGAIN:
-            say(
-                options,
-                f"{trouble}. {_why_not_again(options, run, sorted(set(wanted) & set(chosen)), changes)}",
-            )
+            kept = sorted(set(wanted) & set(chosen))
+            say(options, f"{trouble}. {_why_not_again(options, run, kept, changes)}")
             return
         why, reasons = trouble, {change.name: trouble for change in changes}
         say(options, Message("{0}; recorded again with {1}.", trouble, ", ".join(map(str, changes))))
@@ -148,14 +134,15 @@ def _why_not_again(
     return Message("No setting of rocprofv3 is known to help; {0}.", may)
 
 
-def _notes(capture: Path) -> tuple[tuple[HealthNote, ...], bool]:
+def _notes(capture: Path | None) -> tuple[tuple[HealthNote, ...], bool]:
     """The check of a capture, and whether any wave was traced."""
+    if capture is None:
+        return (), False
     try:
         trace = open_trace(capture)
     except TraceError as error:
-        raise UsageError(
-            Message("What was recorded cannot be opened: {0}", error), hint=error.hint
-        ) from error
+        what = Message("What was recorded cannot be opened: {0}", error)
+        raise UsageError(what, hint=error.hint) from error
     found = answers(trace, OF_WAVES)
     has_waves = bool(found.waves)
     return health_notes(trace, found.of if has_waves else None, found.missing), has_waves
@@ -186,7 +173,6 @@ def _twin(options: RecordOptions, recorder: Recorder, run: CheckedRun) -> Path |
 
 
 def _chosen(options: RecordOptions) -> dict[str, Setting]:
-    """The settings that options name."""
     values: dict[str, Setting | None] = {
         "kernel_include_regex": options.kernel,
         "kernel_iteration_range": None if options.launch is None else f"[{options.launch}]",
@@ -205,19 +191,13 @@ def _chosen(options: RecordOptions) -> dict[str, Setting]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _process(options: RecordOptions) -> AttachedProcess | None:
-    """The running process to record, if any."""
-    return None if options.attach is None else AttachedProcess(options.attach, options.seconds or SECONDS)
-
-
 def _new_folder(out: Path) -> Path:
     """The first of `out/1`, `out/2`, … that does not exist."""
     try:
         return next(folder for number in counted(1) if not (folder := out / str(number)).exists())
     except OSError as error:
-        raise UsageError(
-            Message("{0} cannot be used: {1}.", out, error.strerror), hint="Choose another --out."
-        ) from error
+        what = Message("{0} cannot be used: {1}.", out, error.strerror)
+        raise UsageError(what, hint="Choose another --out.") from error
 
 
 def _teller(options: RecordOptions) -> Any:
@@ -236,36 +216,31 @@ def _answer(options: RecordOptions, runs: list[CheckedRun], twin: Path | None) -
     capture = last.attempt.capture
     assert capture is not None
     is_serious = any(note.is_serious for note in last.notes)
-
-    rows = [
-        recording.RecordedRun(
-            run=number,
-            why=run.why,
-            folder=str(run.attempt.folder),
-            capture=None if run.attempt.capture is None else str(run.attempt.capture),
-            captures=run.attempt.captures,
-            exit_code=run.attempt.code,
-            verdict=run.verdict,
-            settings=dict(run.attempt.settings),
-        )
-        for number, run in enumerate(runs, 1)
-    ]
+    tried = [run.attempt for run in runs]
+    columns: Columns = {
+        "run": range(1, len(runs) + 1),
+        "why": [run.why for run in runs],
+        "folder": [str(attempt.folder) for attempt in tried],
+        "capture": [None if attempt.capture is None else str(attempt.capture) for attempt in tried],
+        "captures": [attempt.captures for attempt in tried],
+        "exit_code": [attempt.code for attempt in tried],
+        "verdict": [run.verdict for run in runs],
+    }
 
     def document() -> dict[str, Any]:
+        settings = {"settings": [dict(attempt.settings) for attempt in tried]}
         return {
             "capture": str(capture),
             "replicate": None if twin is None else str(twin),
             "is_serious": is_serious,
             "command": list(last.attempt.words),
-            "runs": recording.run_table(rows, recording.DOCUMENT).rows(),
+            "runs": ResultTable(recording.DOCUMENT, {**columns, **settings}).rows(),
         }
 
     facts = [("verdict", last.verdict)]
     if last.attempt.captures > 1:
-        others = Message(
-            "{0} were written; this capture has most waves", plural(last.attempt.captures, "capture")
-        )
-        facts.append(("captures", others))
+        captures = plural(last.attempt.captures, "capture")
+        facts.append(("captures", Message("{0} were written; this capture has most waves", captures)))
     if twin is not None:
         facts.append(("twin", str(twin)))
     if options.view and not options.form:
@@ -276,7 +251,7 @@ def _answer(options: RecordOptions, runs: list[CheckedRun], twin: Path | None) -
     return CommandAnswer(
         schema=recording.SCHEMA,
         document=document,
-        csv=lambda: recording.run_table(rows).csv(),
+        csv=lambda: ResultTable(recording.RUNS, columns).csv(),
         code=ExitCode.STRICT if options.strict and is_serious else ExitCode.DONE,
         is_written=True,
     )
@@ -297,17 +272,13 @@ def _show_limits(capture: Path, facts: Sequence[tuple[str, str]], before: Path |
 def _watch(options: RecordOptions, folder: Path) -> None:
     """Analyse each new capture in a folder, and compare it with the previous one of the same kernel."""
     last = recorded.newest(folder)
-    about = (
-        Message("; the last one is {0}", last)
-        if last is not None
-        else ""
-        if folder.exists()
-        else ", which is not there yet"
-    )
+    about = "" if folder.exists() else ", which is not there yet"
+    if last is not None:
+        about = Message("; the last one is {0}", last)
     say(options, Message("Waiting for captures in {0}{1}.  Ctrl+C ends it.", folder, about))
     for path in islice(recorded.appearing(folder, lambda: time.sleep(recorded.EVERY_S)), options.times):
         try:
-            is_same = last is not None and _kernel(last) == _kernel(path)
+            is_same = last is not None and open_trace(last).kernel_name == open_trace(path).kernel_name
             before = last if is_same else None
             if options.view:
                 _open(path, before)
@@ -321,11 +292,6 @@ def _watch(options: RecordOptions, folder: Path) -> None:
 
 def _open(path: Path, before: Path | None) -> None:
     """Open a window without blocking; a running window opens the capture itself."""
-    words = [sys.executable, "-m", "rcv_py", "view", str(path)]
-    subprocess.Popen(
-        [*words, *(() if before is None else ("--compare", str(before)))], start_new_session=True
-    )
-
-
-def _kernel(path: Path) -> str:
-    return open_trace(path).kernel_name
+    beside = () if before is None else ("--compare", str(before))
+    words = [sys.executable, "-m", "rcv_py", "view", str(path), *beside]
+    subprocess.Popen(words, start_new_session=True)

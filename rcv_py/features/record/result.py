@@ -1,13 +1,10 @@
 """The result of recording: each run of rocprofv3, why it was repeated, and the resulting capture."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
-
 from rcv_py.features.health.result import SETTINGS
 from rcv_py.results import kinds
 from rcv_py.results.field import Field, unknown
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import Spec
 
 _RUN = (
     kinds.INDEX("run", "Number of the run, counted from 1", "run"),
@@ -21,27 +18,11 @@ _RUN = (
 RUNS = Spec("record runs", "One row per run of rocprofv3.", "run", *_RUN)
 DOCUMENT = Spec("runs", "One row per run of rocprofv3.", "run", *_RUN, SETTINGS)
 HEAD = (
-    *unknown(kinds.TEXT("capture", "Path of the capture to look at")),
-    *unknown(kinds.TEXT("replicate", "Path of another run with the same settings; null without one")),
+    *unknown(
+        kinds.TEXT("capture", "Path of the capture to look at"),
+        kinds.TEXT("replicate", "Path of another run with the same settings; null without one"),
+    ),
     kinds.FLAG("is_serious", "Whether the capture is still truncated, empty or otherwise not trustworthy"),
     Field("command", kinds.texts("A word."), "The last command that recorded"),
 )
 SCHEMA = Schema("record", "Runs of rocprofv3, and the resulting capture.", (*HEAD, DOCUMENT.field("runs")))
-
-
-class RecordedRun(NamedTuple):
-    """A run of rocprofv3."""
-
-    run: int
-    why: str
-    folder: str
-    capture: str | None
-    captures: int
-    exit_code: int
-    verdict: str
-    settings: Mapping[str, Any]
-
-
-def run_table(runs: Sequence[RecordedRun], spec: Spec = RUNS) -> ResultTable:
-    """Return one row per run, with the fields of `spec`: `RUNS`, or with settings for documents."""
-    return ResultTable.of(spec, runs)
