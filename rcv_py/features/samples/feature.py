@@ -10,10 +10,8 @@ FEATURE = Feature(
             id="samples",
             title="Samples",
             tip="PC samples by instruction, and where they differ from the traced waves.",
-            reading=(
-                "An instruction with a larger share of the samples than of the traced cycles costs more "
-                "elsewhere than on the traced compute units."
-            ),
+            reading="An instruction with a larger share of the samples than of the traced cycles costs more "
+            "elsewhere than on the traced compute units.",
             area="bottom",
             keys=("Alt+Shift+0",),
             order=98,

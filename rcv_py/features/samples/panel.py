@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.cost.pc_samples import SamplesOfRun
 from rcv_py.base.errors import TraceError
 from rcv_py.base.text import join_texts
 from rcv_py.features.samples.result import samples_table, sentences
@@ -16,7 +15,7 @@ from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.result_columns import result_columns
-from rcv_py.ui.table.table_panel import TablePanel
+from rcv_py.ui.table.table_panel import NO_LINES, TablePanel
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.work.beside import samples_of_run
 
@@ -24,9 +23,9 @@ READING = "PC samples are being read."
 
 
 class _Shown(NamedTuple):
-    table: ResultTable | None  # None: there is a reason
-    row: np.ndarray  # int64, code row of each row
-    text: str  # what the rows say as a whole, or the reason
+    text: str  # what the rows say as a whole, or the reason for having none
+    table: ResultTable | None = None
+    row: np.ndarray = NO_LINES  # int64, code row of each row
 
 
 class SamplesPanel(TablePanel[_Shown]):
@@ -71,19 +70,18 @@ class SamplesPanel(TablePanel[_Shown]):
 
     @property
     def lines(self) -> np.ndarray:
-        return np.zeros(0, dtype=np.int64) if self.result is None else self.result.row
+        return NO_LINES if self.result is None else self.result.row
 
     def command_line(self) -> command_text.CommandWords | None:
         return command_text.rcv(self.session, "samples")
 
 
 def _shown(trace: Trace) -> _Shown:
-    nothing = np.zeros(0, dtype=np.int64)
     try:
         found = samples_of_run(trace)
     except TraceError as error:
-        found = SamplesOfRun(None, why=str(error))
+        return _Shown(str(error))
     if found.rows is None or found.why:
-        return _Shown(None, nothing, found.why)
+        return _Shown(found.why)
     table, shares = samples_table(trace, found.rows)
-    return _Shown(table, shares.row, join_texts(" ", sentences(found, shares)))
+    return _Shown(join_texts(" ", sentences(found, shares)), table, shares.row)
