@@ -169,5 +169,4 @@ class IncrementalAnswer(Generic[Part, Answer]):
 
 
 def _of(rows: AbstractSet[int], wanted: Collection[int] | None) -> AbstractSet[int]:
-    """The rows that count."""
     return rows if wanted is None else {row for row in rows if row in wanted}

@@ -130,7 +130,6 @@ class SelectedPlace:
 
 
 def _selection(parts: dict[str, str | None]) -> Selection:
-    """The place that the groups of a form name."""
     numbers = {name: int(digits) for name, digits in parts.items() if digits and digits.isdigit()}
     wave = WaveId.parse(str(parts["wave"])) if parts.get("wave") else None
     if "wid" in numbers:

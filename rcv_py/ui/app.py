@@ -15,21 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import (
-    QEvent,
-    QLibraryInfo,
-    QLocale,
-    QMessageLogContext,
-    QObject,
-    QPoint,
-    QSettings,
-    QSocketNotifier,
-    Qt,
-    QTimer,
-    QtMsgType,
-    QTranslator,
-    qInstallMessageHandler,
-)
+from PySide6 import QtCore
+from PySide6.QtCore import QLibraryInfo, QObject, QSettings, QSocketNotifier, Qt, QTimer, QtMsgType
 from PySide6.QtGui import QFontDatabase, QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -60,7 +47,7 @@ from rcv_py.work.ahead import Preload
 
 STYLE = "Fusion"
 SAFE = "rcv, safe mode"
-BESIDE = QPoint(28, 28)  # px: offset of a new window from the previous window
+BESIDE = QtCore.QPoint(28, 28)  # px: offset of a new window from the previous window
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -132,7 +119,7 @@ class App(NamedTuple):
         self.ui.results.close()
         self.ui.tasks.close()
         self.window.deleteLater()
-        self.qt.sendPostedEvents(self.window, QEvent.Type.DeferredDelete)
+        self.qt.sendPostedEvents(self.window, QtCore.QEvent.Type.DeferredDelete)
 
 
 class Windows(QObject):
@@ -254,7 +241,7 @@ def run(
         raise
     memory.end_start()
     LOG.add("start", Message("{0} {1}, settings in {2}", program_name(is_safe), __version__, kept))
-    qInstallMessageHandler(_note_message)
+    QtCore.qInstallMessageHandler(_note_message)
     with catching(lambda: windows.errors), noted_faults(kept):
         app.open(request)
         with closes(windows.quit, windows):
@@ -263,13 +250,12 @@ def run(
                 QTimer.singleShot(0, windows, partial(app.window.errors.show, fault(trace)))
             code = app.qt.exec()
     windows.close_all()
-    qInstallMessageHandler(None)
+    QtCore.qInstallMessageHandler(None)
     LOG.add("end", Message("with {0}", code))
     return int(code)
 
 
-def _note_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
-    """Log and print a message of Qt."""
+def _note_message(kind: QtMsgType, context: QtCore.QMessageLogContext, text: str) -> None:
     severity = Severity.INFO if kind in (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg) else Severity.WARNING
     LOG.add("Qt", text, severity)
     print(visible(text), file=sys.stderr)
@@ -316,17 +302,16 @@ def speak_as_set(qt: QApplication, language: str) -> None:
 
     The language given at the start, by --language or $RCV_LANGUAGE, takes precedence.
     """
-    name = QLocale.system().name() if language == SYSTEM else language
+    name = QtCore.QLocale.system().name() if language == SYSTEM else language
     if is_english() and not os.environ.get(VARIABLE) and not name.startswith(("en", "C")):
         from rcv_py.base.languages import language_of_system, use  # noqa: PLC0415 - English needs no catalogue
 
         use(language_of_system(name))
-    if is_english() or qt.findChild(QTranslator) is not None:
+    if is_english() or qt.findChild(QtCore.QTranslator) is not None:
         return
-    words = QTranslator(qt)  # of Qt's own texts: buttons of dialogs, menus of text fields
-    if words.load(
-        f"qtbase_{spoken_language()}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-    ):
+    words = QtCore.QTranslator(qt)  # of Qt's own texts: buttons of dialogs, menus of text fields
+    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    if words.load(f"qtbase_{spoken_language()}", folder):
         qt.installTranslator(words)
 
 

@@ -133,7 +133,6 @@ def _go(app: App, shot: Shot) -> None:
 
 
 def _resize(app: App, shot: Shot, size: QSize) -> None:
-    """Give the window, or only the panel, a size."""
     window = app.window
     if shot.panel == WINDOW:
         window.resize(size)

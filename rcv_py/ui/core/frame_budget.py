@@ -68,7 +68,6 @@ class FrameBudget(QObject):
             self._next.start()
 
     def _begin(self) -> None:
-        """Begin a new turn."""
         self._spent_s = 0.0
         while self._waiting and self._spent_s < FRAME_S:
             self._make(self._waiting.popleft())

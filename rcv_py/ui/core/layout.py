@@ -3,25 +3,15 @@
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QDialog,
-    QDialogButtonBox,
-    QGridLayout,
-    QHBoxLayout,
-    QLayout,
-    QScrollArea,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialogButtonBox, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from rcv_py.ui.core.plain_text import shown
 
 Item = QWidget | QLayout | None | tuple[QWidget | QLayout, int]
 Margins = tuple[int, int, int, int]  # left, top, right, bottom, in px
-Box = TypeVar("Box", bound=QBoxLayout)
+Box = TypeVar("Box", bound=QtWidgets.QBoxLayout)
 Widget = TypeVar("Widget", bound=QWidget)
 
 NONE: Margins = (0, 0, 0, 0)
@@ -46,9 +36,9 @@ def bar(*items: Item, margins: Margins = BAR, of: QWidget | None = None) -> QHBo
     return row(*items, margins=margins, spacing=8, of=of)
 
 
-def grid(rows: Iterable[Sequence[QWidget]], *, across: int, down: int) -> QGridLayout:
+def grid(rows: Iterable[Sequence[QWidget]], *, across: int, down: int) -> QtWidgets.QGridLayout:
     """Return rows of widgets in columns, with a gap in px; the last column takes the remaining space."""
-    box = QGridLayout()
+    box = QtWidgets.QGridLayout()
     box.setHorizontalSpacing(across)
     box.setVerticalSpacing(down)
     for line, widgets in enumerate(rows):
@@ -65,11 +55,11 @@ def boxed(layout: QLayout) -> QWidget:
     return box
 
 
-def scrolled(content: QWidget, *, is_wide: bool = True) -> QScrollArea:
+def scrolled(content: QWidget, *, is_wide: bool = True) -> QtWidgets.QScrollArea:
     """Return an area that scrolls a widget, sideways too if `is_wide`."""
-    area = QScrollArea()
+    area = QtWidgets.QScrollArea()
     area.setWidgetResizable(True)
-    area.setFrameShape(QScrollArea.Shape.NoFrame)
+    area.setFrameShape(QtWidgets.QScrollArea.Shape.NoFrame)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     if not is_wide:
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -77,7 +67,7 @@ def scrolled(content: QWidget, *, is_wide: bool = True) -> QScrollArea:
     return area
 
 
-class Dialog(QDialog):
+class Dialog(QtWidgets.QDialog):
     """A dialog that is deleted when it is closed, with buttons below: by default Close."""
 
     def __init__(
@@ -94,9 +84,9 @@ class Dialog(QDialog):
         column(*items, self.buttons, margins=margins, spacing=spacing, of=self)
 
 
-def split(*parts: QWidget, sizes: tuple[int, ...], is_column: bool = False) -> QSplitter:
+def split(*parts: QWidget, sizes: tuple[int, ...], is_column: bool = False) -> QtWidgets.QSplitter:
     """Return widgets side by side, or stacked, with a handle between them; sizes in px."""
-    splitter = QSplitter(Qt.Orientation.Vertical if is_column else Qt.Orientation.Horizontal)
+    splitter = QtWidgets.QSplitter(Qt.Orientation.Vertical if is_column else Qt.Orientation.Horizontal)
     for part in parts:
         splitter.addWidget(part)
     splitter.setSizes(sizes)

@@ -277,7 +277,6 @@ class _Load:
             self.due += by
 
     def _let_go(self) -> None:
-        """Allow garbage collection again."""
         if self._holds_garbage:
             self._holds_garbage = False
             GcGate.acquire(-1)

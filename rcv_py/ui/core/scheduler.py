@@ -205,7 +205,6 @@ class Request(QObject):
             self.ask()
 
     def _queue(self) -> None:
-        """Take a place among the calls of the next frames."""
         if self.is_background and not self._scheduler.is_idle:
             self.state = State.RESTING
             self._timer.start(self._every_ms)
@@ -233,7 +232,6 @@ class Request(QObject):
         self._visibility.on_wake(self)
 
     def _ended(self) -> None:
-        """Take note that the newest job has ended."""
         self._pause_ms = max(self._every_ms, REST * self._since.elapsed())
         if self.state is State.RUNNING:
             self.state = State.IDLE

@@ -327,7 +327,6 @@ class _Result(QObject):
     def _answer(
         self, job: Job, read: Snapshot, name: str, ways: Callable[[str], WaveChoice], flag: AnswerFlag
     ) -> Any:
-        """Compute the answer, from the chosen waves if it explains."""
         trace = read.store.trace
         if isinstance(job, DerivedJob):
             unread = frozenset(read.store.missing)

@@ -72,7 +72,6 @@ class FlamePainter:
         self.fill, self.ink = cache(self._fill_of), cache(self._ink_of)
 
     def _fill_of(self, code: int) -> QColor:
-        """Return the colour of a box."""
         theme = self._theme
         if code == MATCH:
             return theme.role("search")

@@ -3,18 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QContextMenuEvent,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPixmap,
-    QResizeEvent,
-    QWheelEvent,
-)
+from PySide6.QtGui import QKeyEvent, QPainter, QPixmap
 from PySide6.QtWidgets import QAbstractScrollArea
 
 from rcv_py.base.text import translated
@@ -234,14 +225,13 @@ class FlameView(QAbstractScrollArea):
     def sizeHint(self) -> QSize:
         return QSize(400, 160)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         self.camera.width_px = max(1.0, float(self.viewport().width()))
         self.camera.height_px = float(self.viewport().height())
         self._set_range()
         self._moved()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the cached picture and the outlines on it."""
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         view = self.viewport()
         ratio = view.devicePixelRatioF()
         if draws_shapes():
@@ -291,13 +281,12 @@ class FlameView(QAbstractScrollArea):
 
     # -- mouse --------------------------------------------------------------------------------------
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a click or a drag."""
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
             self._pressed = self._last = event.position()
             self._is_drag = False
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         """Pan while a button is held, else mark the frame under the mouse."""
         at = event.position()
         if self._pressed is None:
@@ -310,19 +299,18 @@ class FlameView(QAbstractScrollArea):
             self.pan(by.x())
             self.verticalScrollBar().setValue(self.verticalScrollBar().value() + round(by.y()))
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         """Choose the frame under the mouse, unless it was a drag."""
         was_click = self._pressed is not None and not self._is_drag
         self._pressed = None
         if was_click and event.button() == Qt.MouseButton.LeftButton:
             self._choose(self.frame_at(event.position()))
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Zoom to the frame under the mouse."""
+    def mouseDoubleClickEvent(self, event: QtGui.QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and (frame := self.frame_at(event.position())) >= 0:
             self.zoom_to(frame)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
         """Zoom about the mouse; Shift scrolls the rows, sideways pans."""
         x, y = event.angleDelta().x(), event.angleDelta().y()
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
@@ -334,9 +322,8 @@ class FlameView(QAbstractScrollArea):
             self.scale_about(PER_NOTCH ** (y / NOTCH), event.position().x())
         event.accept()
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Request a menu at the frame under the mouse, or with the focus."""
-        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+    def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
+        by_key = event.reason() == QtGui.QContextMenuEvent.Reason.Keyboard
         frame = self.focus_frame if by_key else self.frame_at(QPointF(event.pos()))
         if frame >= 0:
             self.menu_asked.emit(frame, event.globalPos())
@@ -346,7 +333,7 @@ class FlameView(QAbstractScrollArea):
         self._set_hover(NONE)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
             frame = self.frame_at(QPointF(event.pos()))
             show_tip(event.globalPos(), self.tip(frame), self)
             return True

@@ -81,7 +81,6 @@ class BarChart(QWidget):
         return QSize(420, 160)
 
     def minimumSizeHint(self) -> QSize:
-        """Return a small size with room for bars."""
         return QSize(120, self._top + self._bottom + 40)
 
     @property
@@ -150,7 +149,6 @@ class BarChart(QWidget):
             draw_text(painter, QRectF(0, y - 8, LEFT - LABEL_GAP, 16), MIDDLE_RIGHT, text)
 
     def _column(self, bars: tuple[int, int]) -> QRectF:
-        """Return the full height of some bars."""
         left, right = (self.x_of(min(bar, len(self))) for bar in bars)
         return QRectF(left, self._top, max(2.0, right - left), self.area.height())
 

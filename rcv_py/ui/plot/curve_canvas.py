@@ -204,7 +204,6 @@ class CurveCanvas(TimePlot):
         self._repaint()
 
     def _fit_values(self) -> None:
-        """Fit the axis of values to the view."""
         curves = self.curves.set
         low, high = bounds(*curves.extent(self.axis.shown))
         self.curves.low, self.curves.high = self.values.low, self.values.high = low, high
@@ -296,7 +295,6 @@ class CurveCanvas(TimePlot):
             self._fit_values()
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for the ruler and a few ticks."""
         return QSize(200, 80)
 
 

@@ -118,7 +118,6 @@ class CurvePanel(Panel):
         self.note.setText(note)
 
     def canvas(self) -> QWidget:
-        """Return the widget that a picture of this panel shows: the plot with its legend."""
         return self.page if self.page.is_empty else self.plot
 
     def caption(self) -> str:

@@ -80,7 +80,6 @@ class DistributionChart(BarChart):
             self.bars_changed.emit(self._room)
 
     def tip(self, bar: int) -> str:
-        """Return range and number of hits of a bar."""
         if self.view is None or not 0 <= bar < len(self):
             return ""
         hits, total = int(self.totals[bar]), int(self.totals.sum())

@@ -116,7 +116,6 @@ class Chooser(QWidget):
             self.widths.give(one.id, min(max(120, needed), grown(one.width)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as many columns as the new width has room for."""
         super().resizeEvent(event)
         self.widths.stretch()
 

@@ -254,7 +254,6 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
 
 
 def _size_row(settings: Settings, size: tuple[str, str, str, int, str]) -> tuple[Any, ...]:
-    """Return the row of the command that adds to an option."""
     name, title, option, by, keys = size
     bounds = BY_NAME[option]
 

@@ -9,16 +9,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from PySide6 import QtGui
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QCloseEvent,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDropEvent,
-    QGuiApplication,
-    QKeyEvent,
-    QShowEvent,
-)
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QStackedWidget, QWidget
 from shiboken6 import isValid
 
@@ -423,7 +415,6 @@ class MainWindow(QMainWindow):
         self.writer.start(path, write)
 
     def _restore_session(self, saved: SavedSession) -> None:
-        """Restore the state of a saved session."""
         if self.ui.session.trace.value is None:
             return
         restore_state(self.ui.session, saved.state)
@@ -433,7 +424,6 @@ class MainWindow(QMainWindow):
         self.notes.take_over(saved)
 
     def _find_sources(self) -> None:
-        """Show sources from the folder in the settings."""
         if self.ui.session.trace.value is not None:
             self.reload()
 
@@ -488,12 +478,10 @@ class MainWindow(QMainWindow):
         return is_computed and is_read and (self.notes is None or not self.notes.is_busy)
 
     def _keep_notes(self) -> None:
-        """Read notes, and save changes from now on."""
         if self.notes is None:
             self.notes = NotesKeeper(self.ui)
 
     def _show_draft(self) -> None:
-        """Open the dialog for the note that the user began."""
         draft = self.ui.session.notes.draft.value
         if draft is None or self._note is not None:
             return
@@ -535,7 +523,6 @@ class MainWindow(QMainWindow):
                 QTimer.singleShot(0, self, lambda: self.workspace.show_panel(name))
 
     def _log_problems(self) -> None:
-        """Add to the log the problems found since the last call."""
         known, self._logged = self._logged, self.ui.session.problems.value
         for problem in self._logged:
             if problem not in known:
@@ -558,7 +545,6 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self.chooser)
 
     def _compare_two(self, path: Path, baseline: Path) -> None:
-        """Open a capture, and once it is open, another as its baseline."""
         self._compared = (path, baseline)
         self.opener.open(path)
 
@@ -584,14 +570,13 @@ class MainWindow(QMainWindow):
 
     # -- Qt ------------------------------------------------------------------------------------------
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def showEvent(self, event: QtGui.QShowEvent) -> None:
         """Show the first page if there is nothing else to show."""
         super().showEvent(event)
         if self.ui.session.trace.value is None and self.pages.currentWidget() is self.workspace:
             self.show_welcome()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Run the command of a key that no widget handled."""
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         if self.actions_.press(event):
             return
         if event.key() == Qt.Key.Key_Escape and self.pages.currentWidget() is self.workspace:
@@ -627,23 +612,20 @@ class MainWindow(QMainWindow):
                     found[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
                 return
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Offer to open a file or folder that is dragged over the window."""
+    def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:
         if event.mimeData().hasUrls() and event.mimeData().urls()[0].isLocalFile():
             event.acceptProposedAction()
             self.drop_hint.offer(Path(event.mimeData().urls()[0].toLocalFile()).name)
 
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+    def dragLeaveEvent(self, event: QtGui.QDragLeaveEvent) -> None:
         super().dragLeaveEvent(event)
         self.drop_hint.hide()
 
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Open what was dropped."""
+    def dropEvent(self, event: QtGui.QDropEvent) -> None:
         self.drop_hint.hide()
         self.opener.open(event.mimeData().urls()[0].toLocalFile())
 
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Save the window's state, and stop all work."""
+    def closeEvent(self, event: QtGui.QCloseEvent) -> None:
         settings = self.ui.settings
         self._show_timer.stop()
         save_visit(settings, self.ui.session)
@@ -663,7 +645,7 @@ class MainWindow(QMainWindow):
         settings = self.ui.settings
         geometry = settings.memory("geometry")
         if not (isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)):
-            screen = QGuiApplication.primaryScreen()
+            screen = QtGui.QGuiApplication.primaryScreen()
             room = screen.availableGeometry().size() * SCREEN_SHARE if screen is not None else FIRST_SIZE
             self.resize(FIRST_SIZE.boundedTo(room))
         states, arrangement = (settings.document(name, dict) for name in ("panels", "arrangement"))

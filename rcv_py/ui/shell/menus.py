@@ -178,5 +178,4 @@ class KeysOverlay(QFrame):
         self.close()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Close at a click."""
         self.close()

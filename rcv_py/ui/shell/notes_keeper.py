@@ -155,7 +155,6 @@ class NotesKeeper(QObject):
             self._watcher.addPaths(new)
 
     def _save(self) -> None:
-        """Write the unsaved changes, once the previous write has ended."""
         places, changes = self._places, self._session.notes.changes.value
         if changes:
             self._left = changes

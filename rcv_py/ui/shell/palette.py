@@ -12,17 +12,10 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import (
-    QFrame,
-    QLineEdit,
-    QListView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QStyledItemDelegate, QWidget
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.settings import OPTIONS
@@ -263,12 +256,12 @@ class PaletteDelegate(QStyledItemDelegate):
         super().__init__(palette)
         self._palette, self._theme = palette, theme
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+    def sizeHint(self, option: QtWidgets.QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(grown(WIDTH_PX), grown(ROW_PX))
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def paint(self, painter: QPainter, option: QtWidgets.QStyleOptionViewItem, index: Index) -> None:
         item, box, theme = self._palette.items[index.row()], QRect(option.rect), self._theme
-        if option.state & QStyle.StateFlag.State_Selected:
+        if option.state & QtWidgets.QStyle.StateFlag.State_Selected:
             painter.fillRect(box, theme.role("accent_soft"))
         icon(theme, item.icon, "muted").paint(painter, box.left() + 10, box.top(), 16, box.height())
         box.adjust(36, 0, -10, 0)

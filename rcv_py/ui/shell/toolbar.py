@@ -94,7 +94,6 @@ class TopBar(QWidget):
         self._update()
 
     def _show_trust(self) -> None:
-        """Show how many problems and warnings there are."""
         session, notes = self._ui.session, self._ui.results.cell("health").value
         problems = session.problems.value
         wrong = [problem for problem in problems if problem.severity is not Severity.INFO]
@@ -212,7 +211,6 @@ class VerdictLine(ElidedLabel):
         self._visibility.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ask for the findings."""
         super().mouseReleaseEvent(event)
         if event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit()
@@ -279,7 +277,6 @@ class StatusBar(QStatusBar):
         self._fades.start()
 
     def _use_saved(self, what: str) -> None:
-        """Open the saved file or its folder, or copy its path."""
         if self._saved is None:
             return
         if what == "path":

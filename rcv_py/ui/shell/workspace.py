@@ -99,7 +99,6 @@ class Workspace(QWidget):
         return group
 
     def _lay_out(self) -> dict[str, PlaceSplitter]:
-        """Put the groups in splitters, which are returned."""
         groups, strip = self._groups, self.group(STRIP)
 
         def split(way: Qt.Orientation, parts: Sequence[QWidget], sizes: Sizes) -> PlaceSplitter:
@@ -169,7 +168,6 @@ class Workspace(QWidget):
             self.layout_ = layouts.fitted(self.layout_, room.height())
 
     def _appears(self, dock: Dock) -> bool:
-        """Return whether a panel that is not always shown has something to show."""
         trace = self._ui.session.trace.value
         return dock.info.appears and trace is not None and all(has(trace, what) for what in dock.info.needs)
 
@@ -438,7 +436,6 @@ class Workspace(QWidget):
                 _ = self.homes[name].panel
 
     def _tabs_changed(self, group: TabGroup) -> None:
-        """Keep the order that a user gave to tabs."""
         if not self._is_arranging:
             names = [dock.info.id for dock in group.docks()]
             moved = iter(names)
@@ -524,7 +521,6 @@ class Workspace(QWidget):
         self._curtain.setGeometry(self.rect())
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Hide the panels that have windows of their own, too."""
         super().hideEvent(event)
         self._show_windows()
 

@@ -78,7 +78,6 @@ class HeatStrip(QWidget):
         return area.top() + view_row * area.height() // count
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint heat, the visible range, marks and the selected row."""
         area = self._area()
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), self._theme.role("base"))

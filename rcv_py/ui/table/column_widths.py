@@ -106,7 +106,6 @@ class TableHeader(QHeaderView):
         menu.popup(self.viewport().mapToGlobal(QPoint(max(0, left), self.height())))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Open the menu of a column."""
         name = self.menu_at(event.position().toPoint())
         if not name or event.button() != Qt.MouseButton.LeftButton:
             super().mousePressEvent(event)

@@ -3,30 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import (
-    QEvent,
-    QItemSelectionModel,
-    QModelIndex,
-    QPointF,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import (
-    QColor,
-    QFocusEvent,
-    QFont,
-    QFontMetrics,
-    QFontMetricsF,
-    QHelpEvent,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-)
+from PySide6 import QtGui
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QKeySequence, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from rcv_py.base.csv_text import csv_cell
@@ -54,6 +33,14 @@ class RowStyle(NamedTuple):
     ink: QColor
     band: QColor | None = None
     is_bold: bool = False
+
+
+class RowInView(NamedTuple):
+    """A row to paint."""
+
+    top: int  # in the viewport
+    row: int  # data row
+    look: RowStyle
 
 
 class RowsView(QTableView):
@@ -125,7 +112,7 @@ class RowsView(QTableView):
             self.widths.grow(self.char_px)
         self.viewport().update()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         """Fit the elastic column, and keep the current row in view, whole, if any of it was visible."""
         row = self.table.view_row(self.current)
         top = self.row_top(row)
@@ -272,59 +259,41 @@ class RowsView(QTableView):
 
     # -- painting -----------------------------------------------------------------------------------
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
+        area, scroll, height = event.rect(), self.verticalScrollBar().value(), self.row_height
+        first = max(0, (area.top() + scroll) // height)
+        stop = min((area.bottom() + scroll) // height + 1, self.table.rowCount())
         with QPainter(self.viewport()) as painter:
-            painter.fillRect(event.rect(), self.theme.role("base"))
-            scroll = self.verticalScrollBar().value()
-            first = max(0, (event.rect().top() + scroll) // self.row_height)
-            stop = (event.rect().bottom() + scroll) // self.row_height + 1
-            stop = min(stop, self.table.rowCount())
-            if first < stop:
-                self._paint_rows(painter, event.rect(), first, stop)
+            painter.fillRect(area, self.theme.role("base"))
+            if first >= stop:
+                return
+            seen = enumerate(self.table.data_rows[first:stop].tolist(), first)
+            rows = [RowInView(self.row_top(at), row, self.row_style(row)) for at, row in seen]
+            self._paint_bands(painter, first, rows)
+            for at, column in enumerate(self.table.columns):
+                left, width = self.columnViewportPosition(at), self.columnWidth(at)
+                is_shown = width > 0 and not self.isColumnHidden(at)
+                if is_shown and left < area.right() and left + width > area.left():
+                    self._paint_column(painter, column, QRect(left, 0, width, height), rows)
+            self._paint_marks(painter, rows)
+            self.paint_over(painter, first, stop - 1)
 
-    def _paint_rows(self, painter: QPainter, area: QRect, first: int, stop: int) -> None:
-        rows = self.table.data_rows[first:stop].tolist()
-        looks = [self.row_style(row) for row in rows]
-        if self.current in rows:
-            at, band = rows.index(self.current), self.theme.role("accent_soft")
-            looks[at] = looks[at]._replace(band=band)
-        self._paint_bands(painter, first, looks)
-        for at, column in enumerate(self.table.columns):
-            left, width = self.columnViewportPosition(at), self.columnWidth(at)
-            if width and not self.isColumnHidden(at) and left < area.right() and left + width > area.left():
-                box = QRect(left, 0, width, self.row_height)
-                self._paint_column(painter, column, box, first=first, rows=rows, looks=looks)
-        self._paint_marks(painter, first, rows)
-        if self.noted:
-            self._paint_flags(painter, first, rows)
-        self.paint_over(painter, first, stop - 1)
-
-    def _paint_bands(self, painter: QPainter, first: int, looks: list[RowStyle]) -> None:
+    def _paint_bands(self, painter: QPainter, first: int, rows: list[RowInView]) -> None:
         selected = self.selectionModel()
-        width, height = self.viewport().width(), self.row_height
-        for at, look in enumerate(looks):
-            band = look.band
-            if band is None and selected.isRowSelected(first + at, QModelIndex()):
+        for at, (top, row, look) in enumerate(rows, first):
+            band = self.theme.role("accent_soft") if row == self.current else look.band
+            if band is None and selected.isRowSelected(at, QModelIndex()):
                 band = self.theme.role("hover")
             if band is not None:
-                painter.fillRect(0, self.row_top(first + at), width, height, band)
+                painter.fillRect(0, top, self.viewport().width(), self.row_height, band)
 
-    def _paint_column(
-        self,
-        painter: QPainter,
-        column: Column,
-        box: QRect,
-        *,
-        first: int,
-        rows: list[int],
-        looks: list[RowStyle],
-    ) -> None:
+    def _paint_column(self, painter: QPainter, column: Column, box: QRect, rows: list[RowInView]) -> None:
         painter.save()
         painter.setClipRect(QRect(box.left(), 0, box.width(), self.viewport().height()))
         special, at_column = self.cell_painters.get(column.id), self.table.column_of(column.id)
         is_bold = None
-        for at, (row, look) in enumerate(zip(rows, looks, strict=True)):
-            cell = QRect(box.left(), self.row_top(first + at), box.width(), box.height())
+        for top, row, look in rows:
+            cell = QRect(box.left(), top, box.width(), box.height())
             if look.is_bold is not is_bold:
                 is_bold = look.is_bold
                 painter.setFont(self._bold if is_bold else self._mono)
@@ -342,32 +311,24 @@ class RowsView(QTableView):
         left = cell.right() - PAD - cells(text) * self.char_px if column.is_number else cell.left() + PAD
         draw_data(painter, QPointF(left, cell.top() + self.baseline), text)
 
-    def _paint_marks(self, painter: QPainter, first: int, rows: list[int]) -> None:
-        width, height = self.viewport().width(), self.row_height
-        for at, row in enumerate(rows):
-            top = self.row_top(first + at)
-            if row == self.hover and row != self.current:
+    def _paint_marks(self, painter: QPainter, rows: list[RowInView]) -> None:
+        width, height, side = self.viewport().width(), self.row_height, min(FLAG_PX, self.row_height - 4)
+        for top, row, _ in rows:
+            if row == self.current:
+                painter.fillRect(0, top, 3, height, self.theme.role("accent"))
+            elif row == self.hover:
                 painter.setPen(self.theme.role("accent"))
                 painter.setOpacity(0.55)
                 painter.drawRect(0, top, width - 1, height - 1)
                 painter.setOpacity(1.0)
-            if row == self.current:
-                painter.fillRect(0, top, 3, height, self.theme.role("accent"))
-
-    def _paint_flags(self, painter: QPainter, first: int, rows: list[int]) -> None:
-        height = self.row_height
-        side = min(FLAG_PX, height - 4)
-        for at, row in enumerate(rows):
-            if notes := self.notes_of(row):
-                column = self.flag_column
+            if self.noted and (notes := self.notes_of(row)):
+                column, y = self.flag_column, top + (height - side) // 2
                 right = self.cell_rect(row, column).right() if column else FLAG_LEFT + side
-                top = self.row_top(first + at) + (height - side) // 2
-                paint_flag(painter, right - side, top, side, self.theme.role(role_of(notes)))
+                paint_flag(painter, right - side, y, side, self.theme.role(role_of(notes)))
 
     # -- events -------------------------------------------------------------------------------------
 
     def currentChanged(self, current: Index, previous: Index) -> None:
-        """Report the row that the keyboard or mouse reached."""
         super().currentChanged(current, previous)
         if self._is_key and self.opens_by_key and current.isValid():
             self.reveal(current.row())
@@ -377,8 +338,7 @@ class RowsView(QTableView):
             self.chosen.emit(self.current)
         self.viewport().update()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy and open; leave single letters to the window's shortcuts."""
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_rows()
@@ -413,13 +373,13 @@ class RowsView(QTableView):
             return here
         return super().moveCursor(action, modifiers)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
+    def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
         """Choose nothing: without a current row, Qt makes the first row current."""
         was_quiet, self._is_quiet = self._is_quiet, True
         super().focusInEvent(event)
         self._is_quiet = was_quiet
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         super().mouseMoveEvent(event)
         self._set_hover(self.table.data_row(self.view_row_at(event.position().toPoint().y())))
 
@@ -428,15 +388,14 @@ class RowsView(QTableView):
         self._set_hover(-1)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show tooltips; detect that the mouse left."""
         if event.type() == QEvent.Type.Leave:
             self._set_hover(-1)
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
             self._show_tip(event)
             return True
         return super().viewportEvent(event)
 
-    def _show_tip(self, event: QHelpEvent) -> None:
+    def _show_tip(self, event: QtGui.QHelpEvent) -> None:
         row = self.table.data_row(self.view_row_at(event.pos().y()))
         at = self.columnAt(event.pos().x())
         text = self.tip(row, self.table.columns[at].id) if row >= 0 and at >= 0 else ""

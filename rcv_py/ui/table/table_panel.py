@@ -65,7 +65,6 @@ class TablePanel(Panel, Generic[Result]):
         return view
 
     def _start(self) -> None:
-        """Follow the session, and show the open capture."""
         self.session.trace.watch(self._open)
         self.session.selection.watch(self._follow)
         if self.result_name:

@@ -7,29 +7,9 @@ from math import isnan
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import (
-    QAbstractItemModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPoint,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QFocusEvent,
-    QFont,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QPainter,
-    QResizeEvent,
-)
+from PySide6 import QtGui
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeySequence, QPainter
 from PySide6.QtWidgets import QHeaderView, QMenu, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
 from rcv_py.analysis.cost.place_text import beside
@@ -42,12 +22,12 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, button_text, copy_text, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table.cost_bars import draw_bar
+from rcv_py.ui.table.table_model import Index
 
 ROW_PX, BAR_INSET_PX = 22, 6
 SCALE = 1000  # px whose growth measures the growth of text
 MAX_PX = 2000  # of a column, in a saved state
 
-Index = QModelIndex | QPersistentModelIndex
 N = TypeVar("N", bound=TreeNode)
 Parts = Sequence[tuple[float, QColor]]  # cycles and colours of a bar
 _DESCENDING, _ASCENDING = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder
@@ -211,7 +191,6 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         return 0 if parent.column() > 0 else len(self.node(parent).children)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """Return the number of columns, the same for every node."""
         return len(self.tree.columns)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
@@ -397,7 +376,7 @@ class TreeTable(QTreeView, Generic[N]):
         menu.addAction(translated("Collapse all"), self.collapseAll)
         return menu
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+    def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
         """Request a menu at the node under the mouse; elsewhere the panel has a menu."""
         index = self.indexAt(event.pos())
         if index.isValid():
@@ -411,7 +390,6 @@ class TreeTable(QTreeView, Generic[N]):
         self.setColumnWidth(self.rows.column_of(name), px)
 
     def _restyle(self) -> None:
-        """Adapt rows and columns to the size of text."""
         before, self._size = self._size, grown(SCALE)
         for at, column in enumerate(self._empty.columns if self._size != before else ()):
             if column.width:
@@ -436,13 +414,13 @@ class TreeTable(QTreeView, Generic[N]):
         if is_key and not self._opens_by_key:
             self._choose(index)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
+    def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
         """Choose nothing: without a current row, Qt makes the first row current."""
         was_quiet, self._is_quiet = self._is_quiet, True
         super().focusInEvent(event)
         self._is_quiet = was_quiet
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         here = self.currentIndex()
         if event.matches(QKeySequence.StandardKey.Copy) and here.isValid():
             shown = (at for at in range(self.rows.columnCount()) if not self.isColumnHidden(at))
@@ -456,7 +434,7 @@ class TreeTable(QTreeView, Generic[N]):
         super().leaveEvent(event)
         self.hovered.emit(None)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 

@@ -281,7 +281,6 @@ class RowsItem(BoxItem):
         super().forget()
 
     def _fill(self, rect: QRectF, scale: float) -> Frame:
-        """Fill the canvas with the visible rows."""
         source = self.source
         width, height = max(1, round(rect.width() * scale)), max(1, round(rect.height() * scale))
         if self._canvas.shape != (height, width):
@@ -309,7 +308,6 @@ class RowsItem(BoxItem):
         return frame
 
     def _resize(self, width: int, height: int) -> None:
-        """Resize canvas and picture."""
         self._canvas = np.empty((height, width), np.uint8)
         self._image = QImage(width, height, QImage.Format.Format_RGB32)
         step = max(1, STRIP_PX // width)

@@ -8,14 +8,8 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPolygonF
 
-from rcv_py.analysis.events.event_table import (
-    GROUPS,
-    dispatch_facts,
-    dispatch_names,
-    event_text,
-    group_of,
-    lasting,
-)
+from rcv_py.analysis.events import event_table
+from rcv_py.analysis.events.event_table import GROUPS, group_of, lasting
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, translated
 from rcv_py.model.ids import place_name
@@ -279,9 +273,9 @@ def event_lines(
     if hidden is None:
         hidden = {PREFIX + group.id for group in GROUPS if not group.is_on}
     lines = []
-    for dispatch, name in zip(trace.dispatches, dispatch_names(trace), strict=True):
+    for dispatch, name in zip(trace.dispatches, event_table.dispatch_names(trace), strict=True):
         if dispatch.se not in without and f"{PREFIX}dispatch" not in hidden:
-            facts = f" ({text})" if (text := dispatch_facts(dispatch)) else ""
+            facts = f" ({text})" if (text := event_table.dispatch_facts(dispatch)) else ""
             what: str = Message("{0}: {1} dispatched", place_name(dispatch.se), name)
             lines.append(Line(dispatch.time, "accent", what, facts))
     events = trace.events
@@ -292,7 +286,7 @@ def event_lines(
         columns = (events.time[chosen], events.se[chosen], events.kind[chosen], lasting(events)[chosen])
         for time, se, kind, length in zip(*(column.tolist() for column in columns), strict=True):
             if se not in without:
-                what = f"{place_name(se)}: {event_text(kind)}"
+                what = f"{place_name(se)}: {event_table.event_text(kind)}"
                 lines.append(Line(time, ROLES.get(kind, "muted"), what, length=length))
     return tuple(sorted(lines, key=lambda line: line.time)[:MAX_LINES])
 

@@ -236,7 +236,6 @@ class TimePlot(QGraphicsView):
                 self.hover_ended()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End a drag, or treat it as a click."""
         drag, self.drag = self.drag, Drag.NONE
         if drag is Drag.RANGE:
             self.session.clock_range.set(self.overlay.preview)
@@ -251,7 +250,6 @@ class TimePlot(QGraphicsView):
             self._dismiss()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Fit the view to what is at the point."""
         self.drag = Drag.NONE
         if event.button() == Qt.MouseButton.LeftButton:
             self.clicked(event.position(), is_double=True)
@@ -264,7 +262,6 @@ class TimePlot(QGraphicsView):
             action()
 
     def _dismiss(self) -> None:
-        """Remove the measured range."""
         self.session.measure.set(None)
         self.session.between.set(None)
 
@@ -274,7 +271,6 @@ class TimePlot(QGraphicsView):
         return self._last == self._from and max(abs(moved.x()), abs(moved.y())) < SLOP_PX
 
     def _grip_at(self, x: float) -> Grip:
-        """Return what a press grabs of the brush."""
         view = self.session.view.value
         return grip_at(x, self.x_of(view.begin), self.x_of(view.end), self.plot_width())
 

@@ -100,7 +100,6 @@ class TimelinePlot(TimePlot):
     # -- rows -------------------------------------------------------------------------------------------
 
     def scroll_rows(self, by_px: float) -> None:
-        """Move the rows up by a number of pixels."""
         self.set_scroll(self.rows.scroll_px + by_px)
 
     def set_scroll(self, to_px: float) -> None:
@@ -128,7 +127,6 @@ class TimelinePlot(TimePlot):
         self.scrolled.emit()
 
     def set_measure_row(self, y: float) -> None:
-        """Store the row whose tokens a measured range counts."""
         self._measure_row = self.row_at(y)[0]
 
     def clicked(self, at: QPointF, is_double: bool) -> None:
@@ -137,7 +135,6 @@ class TimelinePlot(TimePlot):
         self.guide.clicked(row, self.time_at(at.x()), is_double)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Show the panel's actions for what is at the point."""
         at = event.pos()
         if not self.plot_rect().contains(at):
             return
@@ -165,7 +162,6 @@ class TimelinePlot(TimePlot):
         self.guide.hovered(-1, 0)
 
     def hover_at(self, at: QPointF, on_screen: QPointF) -> None:
-        """Pass the mouse position to the panel, and show its tip."""
         row, is_strip = self.row_at(at.y())
         self._look_at(at.y())
         time = self.time_at(at.x())
@@ -177,7 +173,6 @@ class TimelinePlot(TimePlot):
         show_tip(spot, text, self.viewport()) if text else hide_tip()
 
     def measured(self, window: TimeWindow) -> str:
-        """Return the panel's text for the row in which the measured range began."""
         return self.guide.measured(window, self._measure_row)
 
 
@@ -204,7 +199,6 @@ class ScrolledTimeline(QWidget):
         self.plot.scrolled.connect(self._follow)
 
     def sizeHint(self) -> QSize:
-        """Return the size of a few rows and the ruler."""
         return QSize(640, 220)
 
     def minimumSizeHint(self) -> QSize:
@@ -300,7 +294,6 @@ class TimelinePanel(Panel):
         return sorted(id.removeprefix(prefix) for id in self.filter.hidden if id.startswith(prefix))
 
     def canvas(self) -> QWidget:
-        """Return the widget that a picture of this panel shows."""
         return self.timeline.plot
 
     def marks(self) -> Marks:
@@ -320,7 +313,6 @@ class TimelinePanel(Panel):
         raise NotImplementedError
 
     def measured(self, window: TimeWindow, row: int) -> str:
-        """Return text for a measured range, e.g. how many tokens of a row it holds."""
         raise NotImplementedError
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:

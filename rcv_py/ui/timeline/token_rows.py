@@ -100,7 +100,6 @@ class TokenRows(RowSource):
 
     @property
     def codes_over(self) -> frozenset[int]:
-        """Return activities of the tokens that are drawn one by one."""
         return self._over
 
     def paint(self, frame: Frame) -> None:
@@ -129,7 +128,6 @@ class TokenRows(RowSource):
             self.band.paint(frame)
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
-        """Draw wide tokens, their names, and missing stretches."""
         spans = [] if self._wide is None else [self._wide]
         if self._long:
             spans.append(wide_spans(frame, self._long))

@@ -100,7 +100,6 @@ class Legend(QWidget):
         self.setAccessibleName("; ".join(translated(part) for part in parts if part))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Select the name under the mouse."""
         x = event.position().x()
         here = (spot for spot in self._spots() if spot.line == 0 and 0 <= x - spot.left <= spot.width)
         spot = next(here, None)

@@ -1,15 +1,8 @@
 """The dialog of shortcuts: a searchable table of commands, and a field that records pressed keys."""
 
+from PySide6 import QtWidgets
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QDialogButtonBox,
-    QHeaderView,
-    QKeySequenceEdit,
-    QTableWidget,
-    QTableWidgetItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QTableWidget, QTableWidgetItem, QWidget
 
 from rcv_py.base.text import Message, translated
 from rcv_py.state.commands import Command, Commands
@@ -25,7 +18,7 @@ class KeysDialog(Dialog):
     """One row per command; every change takes effect at once."""
 
     def __init__(self, commands: Commands, settings: Settings, parent: QWidget | None = None) -> None:
-        button = QDialogButtonBox.StandardButton
+        button = QtWidgets.QDialogButtonBox.StandardButton
         super().__init__("Keys", parent, button.RestoreDefaults | button.Close)
         self.resize(640, 620)
         self._commands, self._settings = commands, settings
@@ -37,14 +30,14 @@ class KeysDialog(Dialog):
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + ROW_AIR)
         self.table.setShowGrid(False)
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setEditTriggers(QtWidgets.QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QtWidgets.QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setTabKeyNavigation(False)
         header = self.table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.edit = named(QKeySequenceEdit(maximumSequenceLength=1), "New keys: press them here")
+        header.setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QtWidgets.QHeaderView.ResizeMode.Stretch)
+        self.edit = named(QtWidgets.QKeySequenceEdit(maximumSequenceLength=1), "New keys: press them here")
         self.use = push_button("Use", call=self._use)
         self.none = push_button("No key", call=lambda: self._change(self._own() | {self.chosen.id: ()}))
         self.default = push_button("Default", call=lambda: self._change(self._own(but=self.chosen.id)))

@@ -4,16 +4,8 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QDialogButtonBox,
-    QFormLayout,
-    QLineEdit,
-    QPushButton,
-    QSpinBox,
-    QWidget,
-)
+from PySide6 import QtWidgets
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from rcv_py.base.languages import LANGUAGES
 from rcv_py.base.settings import BY_NAME, OPTIONS, Option
@@ -41,7 +33,7 @@ class SettingsDialog(Dialog):
     """One row per option, grouped by the first part of its name."""
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
-        button = QDialogButtonBox.StandardButton
+        button = QtWidgets.QDialogButtonBox.StandardButton
         super().__init__("Settings", parent, button.RestoreDefaults | button.Close)
         self._settings = settings
         self.resize(560, 600)
@@ -51,7 +43,7 @@ class SettingsDialog(Dialog):
         self.search = filter_field("Search settings")
         self.search.textChanged.connect(self._filter)
         self.said = PlainLabel("", role="muted", wordWrap=True)
-        self._form = form = QFormLayout(horizontalSpacing=16, verticalSpacing=8)
+        self._form = form = QtWidgets.QFormLayout(horizontalSpacing=16, verticalSpacing=8)
         self._headings: dict[str, PlainLabel] = {}
         self._fields: dict[str, QWidget] = {}
         for group, options in groupby(OPTIONS, lambda option: option.name.split(".")[0]):
@@ -93,7 +85,7 @@ class SettingsDialog(Dialog):
             is_changed = self._settings[name] != BY_NAME[name].default
             allow(self.resets[name], "" if is_changed else AS_AT_FIRST)
 
-    def _add(self, form: QFormLayout, option: Option) -> None:
+    def _add(self, form: QtWidgets.QFormLayout, option: Option) -> None:
         def put(value: object) -> None:
             if option.accepts(value):
                 self._settings[option.name] = value
@@ -121,19 +113,19 @@ def _group(name: str) -> str:
 
 def _editor(option: Option, put: Callable[[object], None]) -> tuple[QWidget, Callable[[Any], None]]:
     if isinstance(option.default, bool):
-        box = QCheckBox()
+        box = QtWidgets.QCheckBox()
         box.toggled.connect(put)
         return box, box.setChecked
     if isinstance(option.default, int):
-        spin = QSpinBox()
+        spin = QtWidgets.QSpinBox()
         spin.setRange(option.low, option.high)
         spin.valueChanged.connect(put)
         return spin, spin.setValue
     if not option.choices:
-        line = QLineEdit()
+        line = QtWidgets.QLineEdit()
         line.editingFinished.connect(lambda: put(line.text().strip()))
         return line, line.setText
-    choice = QComboBox()
+    choice = QtWidgets.QComboBox()
     for value in option.choices:
         choice.addItem(translated(LANGUAGES.get(value, value)), value)
     choice.currentIndexChanged.connect(lambda at: put(choice.itemData(at)))
