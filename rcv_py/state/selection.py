@@ -121,9 +121,8 @@ class SelectedPlace:
         if wave is not None and trace.waves.row(wave) is None:
             return Message("The capture has no wave {0}.", wave)
         if line is not None and line >= len(trace.code):
-            return Message(
-                "The capture has no instruction {0}; its last one is {1}.", line, len(trace.code) - 1
-            )
+            last = len(trace.code) - 1
+            return Message("The capture has no instruction {0}; its last one is {1}.", line, last)
         if self.cycle is not None and not trace.span.begin <= self.cycle <= trace.span.end:
             return Message("The capture has no cycle {0}; it is about {1}.", self.cycle, trace.span)
         return ""
@@ -161,11 +160,8 @@ def _same_row(row: int, before: Trace, after: Trace) -> int | None:
     old, new = before.code, after.code
     if not 0 <= row < len(old):
         return None
-    rows = np.flatnonzero(
-        (new.codeobj == old.codeobj[row])
-        & (new.address == old.address[row])
-        & (new.is_label == old.is_label[row])
-    )
+    is_same = (new.address == old.address[row]) & (new.is_label == old.is_label[row])
+    rows = np.flatnonzero(is_same & (new.codeobj == old.codeobj[row]))
     return int(rows[0]) if len(rows) else None
 
 

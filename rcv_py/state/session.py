@@ -366,9 +366,8 @@ class Session:
 
     def select_line(self, line: int) -> None:
         """Select a row of the code table, its source place, and the median of all its executions."""
-        self.executions.find(
-            ExecutionQuery(Selection(self.selection.value.wave, line, source=self._leaf(line)))
-        )
+        place = Selection(self.selection.value.wave, line, source=self._leaf(line))
+        self.executions.find(ExecutionQuery(place))
 
     def select_hit(self, hit: int) -> None:
         """Select the n-th time, from 0, that the selected wave ran the selected line."""

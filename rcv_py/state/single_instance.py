@@ -125,9 +125,8 @@ def _request(received: bytes) -> OpenRequest | None:
             return None
         files = said.pop("run_files")
         texts = [text for text in (*said.values(), *files) if text is not None]
-        if len(received) > MAX_REQUEST or not all(
-            isinstance(text, str) and "\0" not in text for text in texts
-        ):
+        are_texts = all(isinstance(text, str) and "\0" not in text for text in texts)
+        if len(received) > MAX_REQUEST or not are_texts:
             return None
         if said["place"] is not None:
             SelectedPlace.parse(said["place"])

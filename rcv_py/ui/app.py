@@ -153,9 +153,8 @@ class Windows(QObject):
         if has_capture:
             window.workspace.make_first_panels(settings.memory("seen"))
         theme.dress(window)
-        session.problems.set(
-            tuple(Problem(Severity.INFO, "settings", sentence) for sentence in settings.rejected)
-        )
+        rejected = (Problem(Severity.INFO, "settings", sentence) for sentence in settings.rejected)
+        session.problems.set(tuple(rejected))
         app = App(self._qt, ui, loader, window, self)
         self.apps.append(app)
         window.another_wanted.connect(lambda: self.take(OpenRequest()))

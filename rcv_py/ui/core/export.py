@@ -66,12 +66,9 @@ def picture(
     """
     size = size or size_of(widget, text, legend)
     if max(size.width(), size.height()) * scale > LARGEST_PX:
-        raise ExportError(
-            Message(
-                "A picture of {0:,} × {1:,} pixels is too large.", size.width() * scale, size.height() * scale
-            ),
-            hint="Choose a smaller scale.",
-        )
+        width, height = size.width() * scale, size.height() * scale
+        said = Message("A picture of {0:,} × {1:,} pixels is too large.", width, height)
+        raise ExportError(said, hint="Choose a smaller scale.")
     image = QImage(size * scale, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(scale)
     image.fill(theme.role("base"))

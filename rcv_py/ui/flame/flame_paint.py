@@ -143,25 +143,12 @@ class FlamePainter:
                 shown = elide_right(more, letters - len(text) - 2)
                 draw_data(painter, QPointF(x + (len(text) + 2) * letter, y), shown)
 
-    def paint_marks(
-        self,
-        painter: QPainter,
-        scene: FlameScene,
-        camera: Camera,
-        *,
-        chosen: np.ndarray | None,
-        hover: int,
-        focus: int,
-    ) -> None:
-        """Outline the chosen frames (bool), the hovered frame and the focused frame."""
-        text, accent = self._theme.role("text"), self._theme.role("accent")
-        seen = np.flatnonzero(camera.visible(scene) & (False if chosen is None else chosen))
-        dotted = QPen(text, 2, Qt.PenStyle.DotLine)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        for frames, pen in ((seen, QPen(accent, 2)), ([hover], QPen(text, 1)), ([focus], dotted)):
-            painter.setPen(pen)
-            inset = pen.widthF() / 2
-            shown = np.array([frame for frame in frames if frame >= 0], dtype=np.int64)
-            for left, top, width, height in camera.rectangles(scene, shown).tolist():
-                box = QRectF(left, top, max(width, 3.0), height)
-                painter.drawRect(box.adjusted(inset, inset, -inset, -inset))
+
+def outline(painter: QPainter, scene: FlameScene, camera: Camera, frames: np.ndarray, pen: QPen) -> None:
+    """Outline frames."""
+    inset = pen.widthF() / 2
+    painter.setPen(pen)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for left, top, width, height in camera.rectangles(scene, frames).tolist():
+        box = QRectF(left, top, max(width, 3.0), height)
+        painter.drawRect(box.adjusted(inset, inset, -inset, -inset))

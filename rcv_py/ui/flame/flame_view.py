@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPixmap
+from PySide6.QtGui import QKeyEvent, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractScrollArea
 
 from rcv_py.base.text import translated
@@ -13,7 +13,7 @@ from rcv_py.ui.core.plain_text import show_tip
 from rcv_py.ui.core.shapes import draws_shapes
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.flame.flame_paint import FlamePainter, color_codes, flame_swatches
+from rcv_py.ui.flame.flame_paint import FlamePainter, color_codes, flame_swatches, outline
 from rcv_py.ui.flame.flame_scene import Camera, FlameScene, frame_line, frame_tip
 from rcv_py.ui.timeline.time_plot import KEY_PAN, KEY_ZOOM, NOTCH, PER_NOTCH, ROWS_PER_NOTCH, SLOP_PX
 
@@ -51,22 +51,17 @@ class FlameView(QAbstractScrollArea):
         self._last = QPointF()
         self._is_drag = False
         self._keys: dict[Qt.Key, Callable[[], None]] = {
-            Keys.Key_Left: lambda: self._step_aside(-1),
-            Keys.Key_Right: lambda: self._step_aside(+1),
-            Keys.Key_Up: lambda: self._step_row(-1),
-            Keys.Key_Down: lambda: self._step_row(+1),
-            Keys.Key_Home: lambda: self._step_aside(-FAR),
-            Keys.Key_End: lambda: self._step_aside(FAR),
+            Keys.Key_Left: lambda: self._step_aside(-1), Keys.Key_Right: lambda: self._step_aside(+1),
+            Keys.Key_Up: lambda: self._step_row(-1), Keys.Key_Down: lambda: self._step_row(+1),
+            Keys.Key_Home: lambda: self._step_aside(-FAR), Keys.Key_End: lambda: self._step_aside(FAR),
             **dict.fromkeys((Keys.Key_Return, Keys.Key_Enter, Keys.Key_F), self._zoom_to_focus),
-            Keys.Key_Space: lambda: self._choose(self.focus_frame),
-            Keys.Key_Backspace: self.zoom_out,
-            Keys.Key_Escape: self.zoom_out,
-            Keys.Key_0: self.reset,
+            Keys.Key_Space: lambda: self._choose(self.focus_frame), Keys.Key_0: self.reset,
+            Keys.Key_Backspace: self.zoom_out, Keys.Key_Escape: self.zoom_out,
             Keys.Key_W: lambda: self.scale_about(KEY_ZOOM, self.camera.width_px / 2),
             Keys.Key_S: lambda: self.scale_about(1 / KEY_ZOOM, self.camera.width_px / 2),
             Keys.Key_A: lambda: self.pan(-KEY_PAN * self.camera.width_px),
             Keys.Key_D: lambda: self.pan(KEY_PAN * self.camera.width_px),
-        }
+        }  # fmt: skip
         self.viewport().setMouseTracking(True)
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -248,11 +243,15 @@ class FlameView(QAbstractScrollArea):
         with QPainter(view) as painter:
             painter.drawPixmap(0, 0, self._picture)
             if (scene := self.scene) is not None:
-                chosen, hover = self._selected, self.hover_frame
+                text, accent = self._theme.role("text"), self._theme.role("accent")
+                if self._selected is not None:
+                    seen = np.flatnonzero(self.camera.visible(scene) & self._selected)
+                    outline(painter, scene, self.camera, seen, QPen(accent, 2))
                 focus = self.focus_frame if self.hasFocus() else NONE
-                self._painter.paint_marks(
-                    painter, scene, self.camera, chosen=chosen, hover=hover, focus=focus
-                )
+                pens = (self.hover_frame, QPen(text, 1)), (focus, QPen(text, 2, Qt.PenStyle.DotLine))
+                for frame, pen in pens:
+                    if frame >= 0:
+                        outline(painter, scene, self.camera, np.array([frame]), pen)
 
     def _paint_scene(self, painter: QPainter) -> None:
         if self.scene is not None:

@@ -71,10 +71,8 @@ class CurvePlot(QWidget):
         return QSize(640, 240)
 
     def _show_legend(self) -> None:
-        colors = ((curve, curve_color(self._theme, curve.color)) for curve in self.curves)
-        self.legend.set_items(
-            [Swatch(color, curve.name, curve.tip, key=curve.name) for curve, color in colors]
-        )
+        pairs = ((curve, curve_color(self._theme, curve.color)) for curve in self.curves)
+        self.legend.set_items([Swatch(color, one.name, one.tip, key=one.name) for one, color in pairs])
 
 
 MAX_ROWS = 1 << 20  # maximum rows of a table: the limit of spreadsheets

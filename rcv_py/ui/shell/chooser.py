@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,9 +74,8 @@ class Chooser(QWidget):
         tip = "Open the chosen capture; so does a double-click."
         self.open_button = EnterButton("Open", self._open_current, tip)
         self.compare_button = EnterButton("Compare these two", self._compare)
-        self.deeper_button = EnterButton(
-            "Look deeper", lambda: self.deeper.emit(self.folder, 2 * self.levels)
-        )
+        deeper = self.deeper.emit
+        self.deeper_button = EnterButton("Look deeper", lambda: deeper(self.folder, 2 * self.levels))
         buttons = (self.open_button, self.compare_button, self.deeper_button, EnterButton("Back", back))
         below = row(*buttons, None, spacing=6)
         column(self.title, self.filter, self.table, below, margins=(24, 16, 24, 16), spacing=8, of=self)
@@ -121,11 +121,11 @@ class Chooser(QWidget):
 
     def _filter(self) -> None:
         words = self.filter.text().casefold().split()
-        texts = [
-            " ".join(self.model.text(at, place) for place in range(len(self.model.columns))).casefold()
-            for at in range(len(self.entries))
-        ]
-        rows = [at for at, text in enumerate(texts) if all(word in text for word in words)]
+        places, rows = range(len(self.model.columns)), []
+        for at in range(len(self.entries)):
+            text = " ".join(self.model.text(at, place) for place in places).casefold()
+            if all(word in text for word in words):
+                rows.append(at)
         self.model.set_filter(np.array(rows, dtype=np.int64) if words else None)
         if rows and self.table.currentIndex().row() < 0:
             self.table.selectRow(0)
@@ -190,9 +190,8 @@ def distinct_names(entries: Sequence[CaptureEntry], folder: Path) -> list[str]:
 
 def _common(texts: Sequence[str]) -> str:
     """Return the letters with which all texts begin."""
-    low, high = min(texts), max(texts)
-    pairs = enumerate(zip(low, high, strict=False))
-    return next((low[:at] for at, (one, other) in pairs if one != other), low)
+    pairs = zip(min(texts), max(texts), strict=False)
+    return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _parts(entry: CaptureEntry, folder: Path, has_one_gpu: bool) -> list[str]:

@@ -119,10 +119,8 @@ class Dock(QWidget):
         """Show a sentence instead of the panel, which failed and may show anything."""
         if self.notice is not None:
             return
-        text = Message(
-            "{0} met a mistake in rcv and may be wrong, so it is hidden. The rest works.", self.info.title
-        )
-        self.notice = BrokenNotice(text, report, self.mend)
+        said = "{0} met a mistake in rcv and may be wrong, so it is hidden. The rest works."
+        self.notice = BrokenNotice(Message(said, self.info.title), report, self.mend)
         self.panel.hide()
         self._around.addWidget(self.notice)
 

@@ -34,10 +34,7 @@ class ExportDialog(Dialog):
         self.rows, self.colors = QComboBox(), QComboBox()
         for value, title in exporter.choices().items():
             self.what.addItem(translated(title), value)
-        rows = {
-            number: Message("{0} around the selected row", number) if number else "in sight"
-            for number in ROWS
-        }
+        rows = {number: Message("{0} around the selected row", number) for number in ROWS} | {0: "in sight"}
         for box, items in (
             (self.form, FORMS),
             (self.scale, {scale: f"{scale}×" for scale in SCALES}),
@@ -78,9 +75,8 @@ class ExportDialog(Dialog):
                 self._may_replace = path
                 self.error.setText(Message("{0} exists already. Save once more to replace it.", path))
                 return
-            look = PictureLook(
-                self.scale.currentData(), rows=self.rows.currentData(), is_light=self.colors.currentData()
-            )
+            scale, rows, is_light = (box.currentData() for box in (self.scale, self.rows, self.colors))
+            look = PictureLook(scale, rows=rows, is_light=is_light)
             self._exporter.save(self.what.currentData(), path, look)
         except RcvError as error:
             self.error.setText(f"{error} {error.hint}".strip())

@@ -64,9 +64,8 @@ class Exporter:
     def choices(self) -> dict[str, str]:
         """Return the titles of what is in sight, by id: the window, and the panels in front."""
         names, docks = self.names(), self.workspace.docks.values()
-        shown = [
-            dock.panel.chosen_part or dock.info.id for dock in docks if dock.is_seen and not dock.is_strip
-        ]
+        seen = (dock for dock in docks if dock.is_seen and not dock.is_strip)
+        shown = [dock.panel.chosen_part or dock.info.id for dock in seen]
         return {name: names[name] for name in (WINDOW, *shown)}
 
     def current(self) -> str:
@@ -149,15 +148,13 @@ class Exporter:
             stack.enter_context(panel.for_picture())
             stack.enter_context(_with_rows(panel, look.rows))
             seen = _in_sight(panel)
-            cut = [
-                legend
-                for legend in panel.findChildren(Legend)
-                if not (seen.isAncestorOf(legend) and legend.isVisibleTo(seen) and legend.is_whole)
-            ]
-            for legend in cut:
-                legend.is_blank = True
-                stack.callback(setattr, legend, "is_blank", False)
-            yield unlike((*(swatch for legend in cut for swatch in legend.swatches), *panel.swatches()))
+            swatches: list[Swatch] = []
+            for legend in panel.findChildren(Legend):
+                if not (seen.isAncestorOf(legend) and legend.isVisibleTo(seen) and legend.is_whole):
+                    legend.is_blank = True
+                    stack.callback(setattr, legend, "is_blank", False)
+                    swatches += legend.swatches
+            yield unlike((*swatches, *panel.swatches()))
 
     def save(self, name: str, path: Path, look: PictureLook | None = None) -> None:
         """Write a file whose kind follows from its suffix; raise ExportError on failure."""
@@ -214,14 +211,10 @@ class Exporter:
         dock = self.workspace.homes.get(name)
         if panel is None or dock is None:
             return self.window, self.ui.theme, export.caption(self.ui.session)
-        words = panel.command_line() or ()
-        wave = str(self.ui.session.selection.value.wave)
-        text = export.caption(
-            self.ui.session,
-            panel.caption(),
-            has_wave=any(wave in word for word in words[3:]),
-            has_range=dock.info.area == "time" or any(word.startswith("--within=") for word in words),
-        )
+        session, words = self.ui.session, panel.command_line() or ()
+        has_wave = any(str(session.selection.value.wave) in word for word in words[3:])
+        has_range = dock.info.area == "time" or any(word.startswith("--within=") for word in words)
+        text = export.caption(session, panel.caption(), has_wave=has_wave, has_range=has_range)
         # With the choice of its parts, if the dock shows this one.
         return _in_sight(dock.panel if dock.is_showing(name) else panel), self.ui.theme, text
 

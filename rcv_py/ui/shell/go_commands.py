@@ -159,21 +159,13 @@ SIZES = (  # id, title, option, step, keys
      "Alt+Shift+Down"),
 )  # fmt: skip
 AREA_SIZES = (  # what a handle between panels does: direction, key, px across and down
-    ("wider", "Right", (STEP_PX, 0)),
-    ("narrower", "Left", (-STEP_PX, 0)),
-    ("taller", "Down", (0, STEP_PX)),
-    ("lower", "Up", (0, -STEP_PX)),
-)
+    ("wider", "Right", (STEP_PX, 0)), ("narrower", "Left", (-STEP_PX, 0)),
+    ("taller", "Down", (0, STEP_PX)), ("lower", "Up", (0, -STEP_PX)),
+)  # fmt: skip
 AREAS = {  # in the order of the panels' keys, and of the menus that list them
-    "left": "Left side",
-    "time": "Time",
-    "code": "Code",
-    "source": "Code",
-    "wave": "Right side",
-    "details": "Right side",
-    "bottom": "Bottom",
-    "apart": "Windows of their own",
-}
+    "left": "Left side", "time": "Time", "code": "Code", "source": "Code", "wave": "Right side",
+    "details": "Right side", "bottom": "Bottom", "apart": "Windows of their own",
+}  # fmt: skip
 COST_TIPS = {
     SourceCost.SELF: "Charge an instruction to the innermost source line it came from.",
     SourceCost.INCLUSIVE: "Charge an instruction to every source line it was inlined through.",

@@ -322,9 +322,8 @@ class MainWindow(QMainWindow):
         for cell in cells:
             cell.watch(soon.update)
         self.workspace.panels_changed.connect(soon.update)
-        self.workspace.copy_asked.connect(
-            lambda name: self.exporter.guarded(partial(self.exporter.copy_command, name))
-        )
+        copy, guarded = self.exporter.copy_command, self.exporter.guarded
+        self.workspace.copy_asked.connect(lambda name: guarded(partial(copy, name)))
         self.errors.broke.connect(self.workspace.show_broken)
         session.trace.watch(self._trace_changed)
         session.notes.draft.watch(ui.scheduler.request(self, self._show_draft).ask)
@@ -502,11 +501,10 @@ class MainWindow(QMainWindow):
             dock.mend()
         title = self.program if trace is None else f"{visible(trace.title)} – {self.program}"
         self.setWindowTitle(shown(title))
-        LOG.add(
-            "capture",
-            "closed" if trace is None else Message("opened {0}: {1:,} waves", trace.path, len(trace.waves)),
-        )
-        if trace is not None:
+        if trace is None:
+            LOG.add("capture", "closed")
+        else:
+            LOG.add("capture", Message("opened {0}: {1:,} waves", trace.path, len(trace.waves)))
             self.pages.setCurrentWidget(self.workspace)
             if not restore_visit(self.ui.settings, self.ui.session):
                 self.workspace.bring_to_front(panel_for("findings"))

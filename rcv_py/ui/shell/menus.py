@@ -127,15 +127,10 @@ def _normal(keys: str) -> str:
 
 
 MOUSE = (
-    ("Wheel", "Zoom about the mouse"),
-    ("Shift+Wheel", "Scroll rows"),
-    ("Drag", "Pan"),
-    ("Shift+Drag", "Measure; stays until Esc"),
-    ("Alt+Drag", "Choose the clock range"),
-    ("Click", "Select"),
-    ("Double-click", "Zoom to it"),
-    ("Right-click", "More"),
-)
+    ("Wheel", "Zoom about the mouse"), ("Shift+Wheel", "Scroll rows"),
+    ("Drag", "Pan"), ("Shift+Drag", "Measure; stays until Esc"), ("Alt+Drag", "Choose the clock range"),
+    ("Click", "Select"), ("Double-click", "Zoom to it"), ("Right-click", "More"),
+)  # fmt: skip
 LISTING = (
     ("Rest on a register", "See where it is written and read"),
     ("Rest on an arrow or a row", "See its arrows alone"),

@@ -117,9 +117,8 @@ class Finder:
         if name.startswith("~/"):
             path = path.expanduser()
         if path.is_absolute() and path.exists():
-            yield Item(
-                Message("Open {0}", str(path)), "folder", partial(self.opener.open, path), tip=str(path)
-            )
+            run = partial(self.opener.open, path)
+            yield Item(Message("Open {0}", str(path)), "folder", run, tip=str(path))
 
     def _settings(self, text: str) -> Iterator[Item]:
         if not text:
@@ -168,9 +167,8 @@ class Finder:
 
         def fit_file(pair: tuple[int, SourceFile], name: str) -> int:
             path = PurePosixPath(pair[1].path)
-            same = takewhile(
-                lambda both: both[0] == both[1], zip(path.parts[::-1], wanted.parts[::-1], strict=False)
-            )
+            ends = zip(path.parts[::-1], wanted.parts[::-1], strict=False)
+            same = takewhile(lambda both: both[0] == both[1], ends)
             return 2000 * len(list(same)) or fit(path.name, name)
 
         for number, file in best(list(enumerate(trace.sources)), fit_file, wanted.name, LIMIT_EACH):

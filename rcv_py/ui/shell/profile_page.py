@@ -36,12 +36,8 @@ class ProfilePage(QWidget):
         self.title.setText(Message("{0}: a run without a thread trace", profile.path.name))
         launches = plural(len(profile.launches), "launch", "launches")
         counts = Message("{0} of {1}", launches, plural(len(profile.kernels), "kernel"))
-        lines = [
-            Message("{0}. Thread trace: {1}", counts, trace),
-            profile.command,
-            *map(str, profile.problems),
-        ]
-        self.facts.setText("\n".join(filter(None, lines)))
+        first = Message("{0}. Thread trace: {1}", counts, trace)
+        self.facts.setText("\n".join(filter(None, (first, profile.command, *map(str, profile.problems)))))
         while (page := self.tabs.widget(0)) is not None:
             self.tabs.removeTab(0)
             page.deleteLater()
@@ -61,8 +57,8 @@ def _view(table: ResultTable) -> QTableView:
     view.setAlternatingRowColors(True)
     view.verticalHeader().hide()
     view.verticalHeader().setDefaultSectionSize(grown(22))
-    view.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
     header = view.horizontalHeader()
+    header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
     for place, shown in enumerate(model.columns[1:], 1):
         view.setColumnWidth(place, max(grown(shown.width), header.sectionSizeHint(place)))

@@ -76,9 +76,8 @@ class TopBar(QWidget):
         self.field = QPushButton(translated("Search or run a command …      Ctrl+K"))
         self.field.setObjectName("command_field")
         self.field.setAccessibleName(translated("Search or run a command"))
-        self.field.setToolTip(
-            tooltip("Find commands, settings, instructions, labels, waves, files and paths  (Ctrl+K)")
-        )
+        tip = "Find commands, settings, instructions, labels, waves, files and paths  (Ctrl+K)"
+        self.field.setToolTip(tooltip(tip))
         self.field.setSizePolicy(QSizePolicy.Policy.MinimumExpanding, QSizePolicy.Policy.Fixed)
         self.field.clicked.connect(open_palette)
         self.trust = QToolButton(toolButtonStyle=style)
@@ -109,10 +108,8 @@ class TopBar(QWidget):
         if session.trace.value is not None and notes is None:
             said += " Health was not looked at yet."
         first = [one.text for one in wrong[:4]] + [note.title for note in doubts[:4]]
-        keys = self._trust_keys
-        self.trust.setToolTip(
-            tooltip(join_texts("\n", [said, *first, Message("Click to see what to do{0}.", keys)]))
-        )
+        click = Message("Click to see what to do{0}.", self._trust_keys)
+        self.trust.setToolTip(tooltip(join_texts("\n", [said, *first, click])))
         self.trust.setAccessibleName(translated(Message("Problems and health: {0}", said)))
 
     def _update(self) -> None:
@@ -122,9 +119,8 @@ class TopBar(QWidget):
         name = "No capture" if trace is None else trace.title
         self._name = name
         self._fit()
-        self.capture.setToolTip(
-            tooltip("Open a capture." if trace is None else f"{trace.path}\n{trace.kernel_name}")
-        )
+        tip = "Open a capture." if trace is None else f"{trace.path}\n{trace.kernel_name}"
+        self.capture.setToolTip(tooltip(tip))
         self.capture.setAccessibleName(translated(Message("Capture: {0}", name)))
         self.capture.setIcon(icon(theme, "chevron", "muted"))
         for name, action in self._actions.items():
@@ -315,13 +311,8 @@ def facts(trace: Trace, tokens: int) -> list[str]:
     if trace.is_static:
         return [trace.target, plural(int((~trace.code.is_label).sum()), "instruction"), "not run"]
     engines = len({*trace.waves.se.tolist(), *trace.occupancy.se.tolist()})
-    parts = [
-        trace.target,
-        plural(len(trace.waves), "wave"),
-        Message("{0} tokens", short_count(tokens)) if tokens else "",
-        f"{engines} SE" if engines else "",
-        Message("{0:.2f} GHz", trace.clock.shader_hz / 1000000000.0)
-        if trace.clock.shader_hz
-        else "clock unknown",
-    ]
-    return [part for part in parts if part]
+    hz = trace.clock.shader_hz
+    parts = [trace.target, plural(len(trace.waves), "wave")]
+    parts += [Message("{0} tokens", short_count(tokens))] if tokens else []
+    parts += [f"{engines} SE"] if engines else []
+    return [*filter(None, parts), Message("{0:.2f} GHz", hz / 1e9) if hz else "clock unknown"]

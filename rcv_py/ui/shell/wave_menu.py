@@ -66,10 +66,8 @@ def add_populations(menu: QMenu, session: Session) -> None:
             continue
         share = percent(int(populations.cycles[at]), int(populations.cycles.sum()))
         title = Message("{0}, {1}", populations.name[at], plural(int(populations.waves[at]), "wave"))
-        tip = Message(
-            "{0} of the cycles of waves, {1:,.0f} executions per wave.", share, populations.instructions[at]
-        )
-        is_on = session.waves.value == name
+        runs, is_on = populations.instructions[at], session.waves.value == name
+        tip = Message("{0} of the cycles of waves, {1:,.0f} executions per wave.", share, runs)
         group.addAction(add_action(menu, title, partial(session.waves.set, name), tip=tip, is_on=is_on))
 
 
@@ -91,9 +89,5 @@ class WavesButton(QToolButton):
         self.setVisible(is_known and (len(waves or ()) > 1 or not (waves and waves.has_working)))
         if waves is not None and choice is not None:
             self.setText(button_text(choice.text) if waves.has_working else translated("no wave works"))
-            reason = (
-                ""
-                if waves.has_working
-                else Message("All waves left early or are empty: {0}.\n", ran_text(waves))
-            )
-            self.setToolTip(tooltip(Message("{0}{1}", reason, TIP)))
+            reason = Message("All waves left early or are empty: {0}.\n", ran_text(waves))
+            self.setToolTip(tooltip(Message("{0}{1}", "" if waves.has_working else reason, TIP)))

@@ -126,9 +126,8 @@ class Welcome(QScrollArea):
         self._section("Recent", dict(list(parents.items())[:RECENT_SHOWN]))
         samples = {path.name: path for path in resources.samples()}
         known = [samples.pop(name) for name in SAMPLES if name in samples]
-        self._section(
-            "Sample captures", {path: SAMPLES.get(path.name, "") for path in (*known, *samples.values())}
-        )
+        texts = {path: SAMPLES.get(path.name, "") for path in (*known, *samples.values())}
+        self._section("Sample captures", texts)
 
     def _drop_target(self, browse: Callable[[], None]) -> QWidget:
         target = QFrame()

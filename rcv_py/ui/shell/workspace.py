@@ -93,9 +93,7 @@ class Workspace(QWidget):
         group.changed.connect(partial(self._tabs_changed, group))
         group.menu_asked.connect(lambda dock, place: self.menu_of(dock).popup(place))
         if area == "bottom":
-            group.clicked.connect(
-                lambda was_front: self.fold("bottom", was_front and not self.is_bottom_folded)
-            )
+            group.clicked.connect(lambda was: self.fold(area, was and not self.is_bottom_folded))
         return group
 
     def _lay_out(self) -> dict[str, PlaceSplitter]:
@@ -528,10 +526,8 @@ class Workspace(QWidget):
         """Show the panels once they have their first rows; they may take some time for that."""
         seen = [dock.made for dock in self.docks.values() if dock.is_seen and dock.made is not None]
         tasks, scheduler = self._ui.tasks, self._ui.scheduler
-        is_late = any(
-            panel.visibility.is_asleep or tasks.is_busy(panel) or scheduler.is_pending(panel)
-            for panel in seen
-        )
+        busy = (tasks.is_busy(panel) or scheduler.is_pending(panel) for panel in seen)
+        is_late = any(panel.visibility.is_asleep for panel in seen) or any(busy)
         if not is_late or self._covered.elapsed() > HIDDEN_MS:
             self._look_timer.stop()
             self._curtain.hide()

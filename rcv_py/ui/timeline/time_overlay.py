@@ -250,13 +250,10 @@ def bookmark_time(session: Session, mark: Selection) -> int | None:
 MAX_LINES = 4000  # a trace
 PREFIX = "event:"  # prefix of the ids of groups in a menu
 ROLES = {
-    EventKind.PACKET_LOSS: "error",
-    EventKind.TT_STALL_BEGIN: "warning",
-    EventKind.TT_STALL_END: "warning",
-    EventKind.DIDT_STALL_BEGIN: "warning",
-    EventKind.DIDT_STALL_END: "warning",
-    EventKind.DISPATCH_END: "accent",
-}
+    EventKind.PACKET_LOSS: "error", EventKind.DISPATCH_END: "accent",
+    EventKind.TT_STALL_BEGIN: "warning", EventKind.TT_STALL_END: "warning",
+    EventKind.DIDT_STALL_BEGIN: "warning", EventKind.DIDT_STALL_END: "warning",
+}  # fmt: skip
 
 
 def event_lines(

@@ -90,26 +90,19 @@ class TimePlot(QGraphicsView):
         self.overlay.has_brush = self.is_overview
         session = self.session
         zoom, pan = session.zoom, session.pan
+        rows = ROWS_PER_NOTCH / 2
         self._keys: dict[Qt.Key, Callable[[], object]] = {
-            Keys.Key_W: lambda: zoom(KEY_ZOOM),
-            Keys.Key_S: lambda: zoom(1 / KEY_ZOOM),
-            Keys.Key_Up: lambda: self.scroll_rows(-ROWS_PER_NOTCH / 2),
-            Keys.Key_Down: lambda: self.scroll_rows(ROWS_PER_NOTCH / 2),
-            Keys.Key_A: lambda: pan(-KEY_PAN),
-            Keys.Key_Left: lambda: pan(-KEY_PAN),
-            Keys.Key_D: lambda: pan(KEY_PAN),
-            Keys.Key_Right: lambda: pan(KEY_PAN),
-            Keys.Key_Home: lambda: pan(-FAR),
-            Keys.Key_End: lambda: pan(FAR),
-            Keys.Key_F: session.fit_selection,
-            Keys.Key_0: session.fit_all,
-            Keys.Key_Comma: lambda: session.step_token(-1),
-            Keys.Key_Period: lambda: session.step_token(1),
+            Keys.Key_W: lambda: zoom(KEY_ZOOM), Keys.Key_S: lambda: zoom(1 / KEY_ZOOM),
+            Keys.Key_Up: lambda: self.scroll_rows(-rows), Keys.Key_Down: lambda: self.scroll_rows(rows),
+            Keys.Key_A: lambda: pan(-KEY_PAN), Keys.Key_Left: lambda: pan(-KEY_PAN),
+            Keys.Key_D: lambda: pan(KEY_PAN), Keys.Key_Right: lambda: pan(KEY_PAN),
+            Keys.Key_Home: lambda: pan(-FAR), Keys.Key_End: lambda: pan(FAR),
+            Keys.Key_F: session.fit_selection, Keys.Key_0: session.fit_all,
+            Keys.Key_Comma: lambda: session.step_token(-1), Keys.Key_Period: lambda: session.step_token(1),
             Keys.Key_BracketLeft: lambda: session.step_hit(-1),
             Keys.Key_BracketRight: lambda: session.step_hit(1),
-            Keys.Key_M: session.measure_from,
-            Keys.Key_Escape: self._dismiss,
-        }
+            Keys.Key_M: session.measure_from, Keys.Key_Escape: self._dismiss,
+        }  # fmt: skip
         self._commit = self.ui.scheduler.request(self, lambda: session.set_view(session.view.value))
         session.view.watch(self._paint_marks if self.is_overview else self._view_changed)
         session.trace.watch(self._trace_changed)

@@ -18,12 +18,9 @@ class WithEmptyState(QStackedWidget):
     def __init__(self, content: QWidget) -> None:
         super().__init__()
         self.content = content
-        self.sentence = PlainLabel(
-            objectName="empty_state",
-            wordWrap=True,
-            alignment=Qt.AlignmentFlag.AlignCenter,
-            textInteractionFlags=SELECTABLE,
-        )
+        centre = Qt.AlignmentFlag.AlignCenter
+        self.sentence = PlainLabel(wordWrap=True, alignment=centre, textInteractionFlags=SELECTABLE)
+        self.sentence.setObjectName("empty_state")
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._offers: tuple[QWidget, ...] = ()
         self._below = row(None, None, spacing=8)

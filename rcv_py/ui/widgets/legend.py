@@ -92,11 +92,8 @@ class Legend(QWidget):
         meanings = ", ".join(translated(one.meaning or one.name) for one in self.swatches)
         chosen = next((one.name for one in self.swatches if one.key and one.key == self.picked), "")
         at = self.swatches[self._at].name if 0 <= self._at < len(self.swatches) else ""
-        parts = [
-            Message("Colours: {0}", meanings),
-            chosen and Message("highlighted: {0}", chosen),
-            at and Message("at {0}", at),
-        ]
+        more = chosen and Message("highlighted: {0}", chosen), at and Message("at {0}", at)
+        parts = (Message("Colours: {0}", meanings), *more)
         self.setAccessibleName("; ".join(translated(part) for part in parts if part))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

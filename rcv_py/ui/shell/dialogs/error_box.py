@@ -224,10 +224,9 @@ def facts(trace: Trace | None) -> str:
     """Return versions, and the kind of capture without its contents."""
     lines = _versions().splitlines()
     if trace is not None:
+        version, waves = trace.version or "unknown", len(trace.waves)
         lines += [
-            Message(
-                "format {0}, {1}, {2:,} waves", trace.version or "unknown", trace.target, len(trace.waves)
-            ),
+            Message("format {0}, {1}, {2:,} waves", version, trace.target, waves),
             Message("{0:,} code lines, {1:,} sources", len(trace.code), len(trace.sources)),
             *(f"{problem.severity}: {problem.text}" for problem in trace.problems),
         ]

@@ -109,12 +109,9 @@ class KeysDialog(Dialog):
         self.use.setEnabled(has_new)
         self.none.setEnabled(bool(command.shortcuts))
         self.default.setEnabled(command.shortcuts != self._commands.default(command.id))
-        taken = (
-            ""
-            if holder is None
-            else Message("  These keys run “{0}” now, which will lose them.", holder.title)
-        )
-        self.said.setText(f"{command.title}: {command.tip}{taken}")
+        taken = "  These keys run “{0}” now, which will lose them."
+        lost = "" if holder is None else Message(taken, holder.title)
+        self.said.setText(f"{command.title}: {command.tip}{lost}")
 
 
 def _text(keys: tuple[str, ...]) -> str:

@@ -49,8 +49,8 @@ class NoteDialog(Dialog):
         self._check()
 
     def _check(self) -> None:
-        can = bool(one_line(self.title.text()))
-        self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(can)
+        save = self.buttons.button(QDialogButtonBox.StandardButton.Save)
+        save.setEnabled(bool(one_line(self.title.text())))
 
     def accept(self) -> None:
         """Add the note to the session; show the reason if that is not possible."""

@@ -16,15 +16,9 @@ from rcv_py.ui.core.settings_store import Settings
 
 NAME_PX = 244  # label of an option
 GROUPS = {
-    "look": "Look",
-    "panels": "Panels",
-    "timeline": "Timelines",
-    "isa": "Instructions",
-    "hotspot": "Hotspot",
-    "notes": "Notes",
-    "sources": "Sources",
-    "load": "Loading",
-}
+    "look": "Look", "panels": "Panels", "timeline": "Timelines", "isa": "Instructions",
+    "hotspot": "Hotspot", "notes": "Notes", "sources": "Sources", "load": "Loading",
+}  # fmt: skip
 AS_AT_FIRST = "It is as at first."
 NO_HIT = "No setting has these words."
 
