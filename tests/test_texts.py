@@ -43,7 +43,7 @@ OUR_WORDS = {  # texts that no capture has a part in
     ("ui.shell.menus", "addMenu"): "names of the menus",
     ("ui.shell.menus", "addAction"): "an action, not a text",
     ("ui.shell.toolbar", "addAction"): "an action, not a text",
-    ("ui.shell.wave_menu", "addAction"): "an action, not a text; names go through button_text",
+    ("ui.shell.menu_commands", "addAction"): "an action, not a text; names go through button_text",
     ("features.isa.panel", "addAction"): "titles and keys of the folds",
     ("features.isa.panel", "addMenu"): "names of a table of the module",
     ("ui.core.panel", "addAction"): "a constant of the module",

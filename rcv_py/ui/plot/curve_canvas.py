@@ -15,8 +15,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, draw_text
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.plot.curves import Curve, CurveSet, curve_color
-from rcv_py.ui.plot.curves_item import CurvesItem
+from rcv_py.ui.plot.curves import Curve, CurveSet, CurvesItem, curve_color
 from rcv_py.ui.timeline.items import TEXT_PX, UNITS_NS, PlainAxis, round_step, small_text
 from rcv_py.ui.timeline.rows_item import WIDTH
 from rcv_py.ui.timeline.time_overlay import Line, Marks, TimeOverlay, bookmark_time

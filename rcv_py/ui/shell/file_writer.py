@@ -17,7 +17,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.shell.go_commands import needs
+from rcv_py.ui.shell.menu_commands import needs
 from rcv_py.work.load import batches
 
 WRITING = "A file is being written; wait for it, or cancel it in the status bar."

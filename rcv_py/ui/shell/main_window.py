@@ -30,18 +30,17 @@ from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
 from rcv_py.ui.core.scheduler import Priority
+from rcv_py.ui.shell import menu_commands
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, LogBox, facts
 from rcv_py.ui.shell.docks import Dock, make_docks
-from rcv_py.ui.shell.export_dialog import export_commands
-from rcv_py.ui.shell.exporter import Exporter
+from rcv_py.ui.shell.exporter import Exporter, export_commands
 from rcv_py.ui.shell.file_writer import FileWriter, ask_path, writer_commands
-from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
+from rcv_py.ui.shell.menu_commands import needs
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
 from rcv_py.ui.shell.notes_keeper import NotesKeeper
 from rcv_py.ui.shell.opener import BaselineOpener, Opener, Profiled, restore_visit, save_visit
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
-from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.welcome import DropHint, Welcome
 from rcv_py.ui.shell.workspace import Workspace, tab_stops
 
@@ -100,14 +99,14 @@ class MainWindow(QMainWindow):
         ui.commands.rebind(ui.settings.keys.value)
         ui.commands.register(
             *self._file_commands(),
-            *view_commands(ui, self.workspace),
-            *wave_commands(ui.session),
+            *menu_commands.view_commands(ui, self.workspace),
+            *menu_commands.wave_commands(ui.session),
             *self._window_commands(),
-            *go_commands(ui.session),
-            *analyze_commands(ui.session),
+            *menu_commands.go_commands(ui.session),
+            *menu_commands.analyze_commands(ui.session),
             *export_commands(self.exporter, ui.session),
             *writer_commands(self.writer, self.exporter.guarded, ui),
-            *panel_commands(self.workspace),
+            *menu_commands.panel_commands(self.workspace),
             *(command for dock in self.workspace.docks.values() for command in dock.commands()),
         )
         self.actions_ = Actions(self, ui.commands)
@@ -551,10 +550,10 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self.profile_page)
 
     def _fill_wave_menu(self) -> None:
-        menu, own = self.menus["View/Waves"], len(wave_commands(self.ui.session))
+        menu, own = self.menus["View/Waves"], len(menu_commands.wave_commands(self.ui.session))
         for action in menu.actions()[own:]:
             menu.removeAction(action)
-        add_populations(menu, self.ui.session)
+        menu_commands.add_populations(menu, self.ui.session)
 
     def _fill_recent(self) -> None:
         self._recent.clear()

@@ -38,9 +38,9 @@ from rcv_py.ui.core.plain_text import (
 )
 from rcv_py.ui.core.scheduler import Visibility
 from rcv_py.ui.core.text_size import grown
+from rcv_py.ui.shell.menu_commands import WavesButton
 from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
-from rcv_py.ui.shell.wave_menu import WavesButton
 
 NAME_LENGTH, NAME_SHARE = 90, 0.38  # letters of the capture's name at most, and the bar's width for them
 CAPTURE_PX = 120  # at least
