@@ -28,10 +28,7 @@ COLUMNS = ("id", "title", "shortcuts", "run", "tip", "why_not", "is_checked")  #
 
 
 def commands(menu: str, rows: Iterable[tuple[Any, ...]]) -> tuple[Command, ...]:
-    """Return the commands of a menu from rows: id, title, keys with spaces between, run, tip.
-
-    A row may end with `why_not` and `is_checked`.
-    """
+    """Return a menu's commands from rows: id, title, spaced keys, run, tip, perhaps why_not, is_checked."""
     texts = ((*row[:2], tuple(row[2].split()), *row[3:]) for row in rows)
     return tuple(Command(menu=menu, **dict(zip(COLUMNS, row, strict=False))) for row in texts)
 

@@ -68,18 +68,12 @@ class Snapshot:
         rows: Collection[int] | None,
         flag: AnswerFlag,
     ) -> Answer:
-        """Return the result of an analysis of waves together; those in `rows` (None: all) count.
-
-        The other arguments are as in `answer`.
-        """
+        """Return the answer of an analysis of waves together; those in `rows` (None: all) count."""
         chosen = None if rows is None else frozenset(rows)
         return self.answer(lambda found: found.of(analysis, chosen), flag)
 
     def answer(self, ask: Callable[[Answers], Answer], flag: AnswerFlag) -> Answer:
-        """Return the result of `ask` for all waves that were read.
-
-        After streaming ends, evicted waves are read again, until the flag is set.
-        """
+        """Return the result of `ask` for all waves read; evicted ones are read until the flag is set."""
         self.store.keep(flag)
         here = InMemory(self.store.trace, self.batches, flag.over, flag.report_progress)
         if self.store.rereads is None or not self.absent or self.is_streaming:

@@ -139,13 +139,9 @@ class Windows(QObject):
         speak_as_set(self._qt, str(settings["look.language"]))
         scheduler, theme = Scheduler(session), Theme(settings)
         ui = UiContext(
-            session=session,
-            scheduler=scheduler,
-            theme=theme,
-            settings=settings,
-            commands=Commands(),
+            session=session, scheduler=scheduler, theme=theme, settings=settings, commands=Commands(),
             results=SharedResults(session, scheduler),
-        )
+        )  # fmt: skip
         scheduler.importer.hold()  # until the workspace was painted
         loader = Loader(session, settings)
         loader.finished.connect(memory.trim)

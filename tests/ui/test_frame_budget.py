@@ -183,7 +183,7 @@ def test_a_mistake_in_a_call_keeps_no_other_from_its_turn(
         QTimer.singleShot(0, turns, lambda: turns.call(lambda: done.append(1)))
         qtbot.waitUntil(lambda: done == [1])  # type: ignore[attr-defined]
     assert len(seen) == 2
-    assert not turns.are_waiting
+    assert not turns.waiting
 
 
 def test_progress_paints_nothing_by_itself(ui: UiContext, qtbot: object) -> None:

@@ -28,7 +28,7 @@ class FrameBudget(QObject):
     def __init__(self, parent: QObject | None, clock: Callable[[], float] = perf_counter) -> None:
         super().__init__(parent)
         self._clock = clock
-        self._waiting: deque[Callable[[], object]] = deque()
+        self.waiting: deque[Callable[[], object]] = deque()  # calls that are left for another turn
         self._spent_s = 0.0
         self._is_in_call = False
         self._next = QTimer(self, singleShot=True, interval=0)
@@ -42,15 +42,10 @@ class FrameBudget(QObject):
             budget = cls._of_application = cls(QCoreApplication.instance())
         return budget
 
-    @property
-    def are_waiting(self) -> bool:
-        """Return whether calls are left for another turn."""
-        return bool(self._waiting)
-
     def call(self, call: Callable[[], object]) -> None:
         """Make a call in this turn, or after the calls queued before it."""
-        if self._waiting or self._spent_s >= FRAME_S:
-            self._waiting.append(call)
+        if self.waiting or self._spent_s >= FRAME_S:
+            self.waiting.append(call)
             self._next.start()
         else:
             self._make(call)
@@ -64,13 +59,13 @@ class FrameBudget(QObject):
         if self._is_in_call or self._spent_s < FRAME_S:
             self._make(paint)
         else:
-            self._waiting.appendleft(paint)
+            self.waiting.appendleft(paint)
             self._next.start()
 
     def _begin(self) -> None:
         self._spent_s = 0.0
-        while self._waiting and self._spent_s < FRAME_S:
-            self._make(self._waiting.popleft())
+        while self.waiting and self._spent_s < FRAME_S:
+            self._make(self.waiting.popleft())
 
     def _make(self, call: Callable[[], object]) -> None:
         if self._is_in_call:  # a dialog's own loop, or a nested call: the outer turn counts its time

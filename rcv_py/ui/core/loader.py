@@ -140,12 +140,8 @@ class Loader(QObject):
             answer()
 
     def _show_stage(self, stage: Stage | None) -> None:
-        """Report reading progress.
-
-        It is a method because Qt keeps functions as long as the loader lives.  A closure over the session
-        would keep all waves, which refer back to the loader that rereads them, and none of it would ever be
-        freed.
-        """
+        # A method: Qt keeps functions as long as the loader lives, and one over the session would keep all
+        # waves, which refer back to the loader that rereads them.
         self._session.show_stage("read", stage)
 
     def _show(self, trace: Trace) -> None:

@@ -1,7 +1,4 @@
-"""Decide when the work of panels happens: a state machine for each request of a panel.
-
-The states and transitions are drawn in `docs/internals/scheduling.md`.
-"""
+"""Decide when work happens: a state machine for each request, drawn in `docs/internals/scheduling.md`."""
 
 from __future__ import annotations
 
@@ -265,10 +262,7 @@ class Visibility(QObject):
 
     @property
     def is_asleep(self) -> bool:
-        """Whether the widget need not compute because it is hidden by a tab, folded, or closed.
-
-        Only a widget that `allow_sleep` was called for sleeps.
-        """
+        """Whether the widget may sleep (`allow_sleep`), and is hidden by a tab, folded, or closed."""
         return self._may_sleep and not self._is_seen
 
     @property
@@ -332,7 +326,7 @@ class Scheduler(QObject):
     @property
     def is_idle(self) -> bool:
         """Return whether nothing is computed, imported or about to be called, except in the background."""
-        is_free = self.tasks.idle and self.importer.is_idle and not FrameBudget.here().are_waiting
+        is_free = self.tasks.idle and self.importer.is_idle and not FrameBudget.here().waiting
         return is_free and not any(one.is_pending for one in self._living if not one.is_background)
 
     @property

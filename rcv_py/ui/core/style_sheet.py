@@ -16,15 +16,11 @@ from rcv_py.base.colors import ROLES
 SIZE = 16  # px of an icon's drawing
 
 ICONS = {
-    "check": ("check", "accent"),
-    "right": ("forward", "muted"),
-    "close": ("close", "muted"),
-    "chevron": ("chevron", "muted"),
-    "chevron_up": ("chevron-up", "muted"),
+    "check": ("check", "accent"), "right": ("forward", "muted"), "close": ("close", "muted"),
+    "chevron": ("chevron", "muted"), "chevron_up": ("chevron-up", "muted"),
     # Without our arrows, the style's own arrow points up when the largest is first.
-    "sorted_down": ("chevron", "accent"),
-    "sorted_up": ("chevron-up", "accent"),
-}
+    "sorted_down": ("chevron", "accent"), "sorted_up": ("chevron-up", "accent"),
+}  # fmt: skip
 
 
 @cache

@@ -24,11 +24,9 @@ OLD_MS = 1_000  # ms without a job before a full collection
 class GcGate:
     """Prevents automatic garbage collection while there are widgets.
 
-    It would run in whichever thread allocates, a job's or a process pool's, and delete widgets there. Qt then
-    waits for the UI thread, which waits for Python, or both crash.  Garbage is collected on the UI thread, in
-    turns of its own: the youngest objects often, so that each collection takes at most a few milliseconds,
-    and all objects when nothing runs.  An answer of many parts is too large for the first kind and is hardly
-    garbage, so it also waits until then.
+    It would run in whichever thread allocates, and delete widgets there: Qt then waits for the UI thread,
+    which waits for Python, or both crash.  So garbage is collected on the UI thread, in turns of its own: the
+    youngest objects often, within a few milliseconds, and all, with answers of many parts, when nothing runs.
     """
 
     jobs = windows = 0

@@ -189,11 +189,8 @@ class Camera:
 
 MAX_KINDS = 5
 METRIC_TEXT = {
-    Metric.TOTAL: "total",
-    Metric.NONHIDDEN: "not hidden",
-    Metric.STALL: "stall",
-    Metric.HITS: "executions",
-}
+    Metric.TOTAL: "total", Metric.NONHIDDEN: "not hidden", Metric.STALL: "stall", Metric.HITS: "executions",
+}  # fmt: skip
 
 
 def unit(scene: FlameScene) -> str:

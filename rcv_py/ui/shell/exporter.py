@@ -209,10 +209,7 @@ class Exporter:
         return None if name == WINDOW else self.workspace.panel(name)
 
     def subject(self, name: str) -> tuple[QWidget, Theme, str]:
-        """Return what a picture shows, its theme and its caption.
-
-        The caption names the selected wave and the visible range only if what is shown depends on them.
-        """
+        """Return what a picture shows, its theme, and its caption: wave and range if it depends on them."""
         panel = self._panel(name)
         dock = self.workspace.homes.get(name)
         if panel is None or dock is None:

@@ -39,16 +39,10 @@ STRIP = "strip"  # the place above the time views, without tabs
 APART = "apart"  # the place of panels in windows of their own, over the main window
 APART_PX = QSize(860, 460)
 TITLES = {  # of the places that a panel can be moved to
-    "left": "Left side",
-    "time": "Time",
-    "time_below": "Second time view",
-    "code": "Code",
-    "source": "Beside the code",
-    "wave": "Right side, above",
-    "details": "Right side, below",
-    "bottom": "Bottom",
-    APART: "A window of its own",
-}
+    "left": "Left side", "time": "Time", "time_below": "Second time view", "code": "Code",
+    "source": "Beside the code", "wave": "Right side, above", "details": "Right side, below",
+    "bottom": "Bottom", APART: "A window of its own",
+}  # fmt: skip
 MIDDLE = ("time", "time_below", "code", "bottom")  # places in the middle, from above
 CODE_AREAS = ("code", "source")
 SIDES = {"left": ("left",), "right": ("wave", "details")}  # sides that fold to icons, and their places

@@ -360,8 +360,6 @@ class MainWindow(QMainWindow):
         if now is not None and self.isAncestorOf(now):
             self.exporter.current()  # it remembers the panel
 
-    # -- what commands call --------------------------------------------------------------------------
-
     def browse(self, what: str = "capture") -> None:
         """Ask for a folder, starting next to the open capture, and open it."""
         trace, baseline = self.ui.session.trace.value, self.ui.session.baseline.value
@@ -487,8 +485,6 @@ class MainWindow(QMainWindow):
         note.finished.connect(lambda _: setattr(self, "_note", None))
         note.open()
 
-    # -- following -----------------------------------------------------------------------------------
-
     def _show_verdict(self) -> None:
         """Show the verdict in the status bar while a capture is shown without its findings."""
         is_hidden = self.workspace.isVisible() and not self.workspace.docks[panel_for("findings")].is_seen
@@ -564,8 +560,6 @@ class MainWindow(QMainWindow):
         else:
             self._recent.addSeparator()
             self._recent.addAction(translated("Forget these"), self.opener.forget_recent)
-
-    # -- Qt ------------------------------------------------------------------------------------------
 
     def showEvent(self, event: QtGui.QShowEvent) -> None:
         """Show the first page if there is nothing else to show."""

@@ -291,10 +291,9 @@ def analyze_commands(session: Session) -> tuple[Command, ...]:
          Message("Cost columns show: {0}.", mode.value.lower()))
         for mode in LatencyMode
     ]  # fmt: skip
-    rows += [
-        (cost.value, Message("{0} source cost", cost.value.capitalize()), "Source cost", costs, cost, tip)
-        for cost, tip in COST_TIPS.items()
-    ]
+    for cost, tip in COST_TIPS.items():
+        title = Message("{0} source cost", cost.value.capitalize())
+        rows.append((cost.value, title, "Source cost", costs, cost, tip))
     return tuple(
         Command(id=f"analyze.{name.lower()}", title=title, menu=Message("Analyze/{0}", menu),
                 run=partial(cell.set, value), shortcuts=(f"Ctrl+{number}",), tip=tip,

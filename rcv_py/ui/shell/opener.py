@@ -196,10 +196,7 @@ class Opener(QObject):
 
 
 def find(path: Path, depth: int = MAX_DEPTH) -> Target:
-    """Examine a path, or the folder of a file that is in no capture; in a thread, because it reads files.
-
-    Captures of a folder are searched up to `depth` levels below it.
-    """
+    """Examine a path, or the folder of a file in no capture, up to `depth` levels below; for a thread."""
     located = Located(path)
     try:
         if path.suffix.lower() == SESSION:

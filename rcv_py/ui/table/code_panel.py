@@ -22,10 +22,7 @@ MARK_PX = 5  # px of a search mark, at the left edge
 
 
 class HeatStrip(QWidget):
-    """Costs of the rows of a view, in display order.  A click scrolls there.
-
-    `places` returns the view row of each data row, by default the model's view row.
-    """
+    """Costs of rows as shown; a click scrolls there.  `places` gives the view row of each data row."""
 
     clicked = Signal(int)  # data row
 

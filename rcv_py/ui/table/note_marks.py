@@ -106,13 +106,10 @@ def note_tip(notes: Sequence[Note]) -> Rich:
 
 def time_actions(session: Session, anchor: Anchor) -> list[tuple[str, Callable[[], object]]]:
     """Return the menu entries of a time view for writing notes: here, and about a measured range."""
-    measured = session.measure.value
-    actions: list[tuple[str, Callable[[], object]]] = [
-        ("Note about this moment …", lambda: session.notes.write(anchor))
-    ]
+    write, measured = session.notes.write, session.measure.value
+    actions: list[tuple[str, Callable[[], object]]] = [("Note about this moment …", partial(write, anchor))]
     if measured is not None:
-        about = Anchor(span=measured)
-        actions.append(("Note about the measured range …", lambda: session.notes.write(about)))
+        actions.append(("Note about the measured range …", partial(write, Anchor(span=measured))))
     return [] if session.why_no_note else actions
 
 

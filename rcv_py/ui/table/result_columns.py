@@ -40,18 +40,12 @@ def with_bar(
 
 def field_column(field: Field, values: Sequence[Any] | np.ndarray, **otherwise: Any) -> Column:
     """Return the column of a field; `otherwise` overrides its display in the window."""
+    widest = max(field.kind.width, cells(translated(field.title)))
     column = Column(
-        id=field.name,
-        title=field.title,
-        values=values,
-        text=partial(_text, field),
-        is_number=field.is_number,
-        width=round(CHAR_PX * max(field.kind.width, cells(translated(field.title)))) + PAD_PX,
-        is_elided_left=field.kind.elastic == "left",
-        tip=field.sentence,
-        sort=field.name if field.is_sortable else "",
-        is_data=field.kind.is_data,
-    )
+        id=field.name, title=field.title, values=values, text=partial(_text, field), tip=field.sentence,
+        is_number=field.is_number, width=round(CHAR_PX * widest) + PAD_PX, is_data=field.kind.is_data,
+        is_elided_left=field.kind.elastic == "left", sort=field.name if field.is_sortable else "",
+    )  # fmt: skip
     return column._replace(**otherwise)
 
 

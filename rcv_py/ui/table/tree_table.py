@@ -74,16 +74,11 @@ def number_column(
     def key(node: N) -> float:
         return -1.0 if isnan(number := value(node)) else number
 
+    own_sort = field.name if field.is_sortable else ""
     return TreeColumn(
-        id=field.name,
-        title=title or field.title,
-        text=text or known,
-        key=key,
-        is_number=True,
-        width=width,
-        tip=tip or field.sentence,
-        sort=(field.name if field.is_sortable else "") if sort is None else sort,
-    )
+        id=field.name, title=title or field.title, text=text or known, key=key, is_number=True, width=width,
+        tip=tip or field.sentence, sort=own_sort if sort is None else sort,
+    )  # fmt: skip
 
 
 def source_column(field: Field, trace: Cell[Trace | None], width: int, *, sort: str = "") -> TreeColumn[Any]:
@@ -329,8 +324,6 @@ class TreeTable(QTreeView, Generic[N]):
             header.setSortIndicator(self.rows.column_of(sort), _DESCENDING)
             self.setSortingEnabled(True)
 
-    # -- showing ------------------------------------------------------------------------------------
-
     def show_tree(self, tree: Tree[N], *, is_all_open: bool = False) -> None:
         """Show another tree; keep branches as the user left them, others as they start."""
         self._is_quiet = True
@@ -405,8 +398,6 @@ class TreeTable(QTreeView, Generic[N]):
         """Open a closed branch, or close an open one."""
         self.setExpanded(index, not self.isExpanded(index))
 
-    # -- events -------------------------------------------------------------------------------------
-
     def currentChanged(self, index: Index, previous: Index) -> None:
         """Report the row that the keyboard reached; a click arrives by `clicked`."""
         super().currentChanged(index, previous)
@@ -462,8 +453,6 @@ class TreeTable(QTreeView, Generic[N]):
         name = self._empty.columns[column].id
         if name in self._widths and width > 0:
             self._widths[name] = width
-
-    # -- state --------------------------------------------------------------------------------------
 
     def reset_columns(self) -> None:
         """Give all columns the widths that they have at first."""

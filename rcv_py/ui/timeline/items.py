@@ -281,10 +281,7 @@ class TimeAxis(PlainAxis):
         self.shown = TimeWindow(0, 1)
 
     def title(self, scale_px: float = 1.0) -> str:
-        """Return the unit, and the time of a pixel where a pixel covers several cycles.
-
-        `scale_px` is the number of the picture's pixels per logical pixel.
-        """
+        """Return the unit, and the time of a pixel (`scale_px` a logical one) if that is several cycles."""
         per_px = self.shown.width / max(1.0, self.size().width() * scale_px)
         ns = self.scale_of_time.ns_per_cycle
         length = nanoseconds(per_px * ns) if ns else Message("{0:,.0f} cycles", per_px)

@@ -287,17 +287,10 @@ class RowsItem(BoxItem):
             self._resize(width, height)
         first, stop = self.rows_in_view(rect.height())
         frame = Frame(
-            canvas=self._canvas,
-            pixels=Pixels(self.shown, width),
-            first=first,
-            stop=stop,
-            scale=scale,
-            scroll_px=self.scroll_px,
-            shape=source.shape,
-            theme=self._theme,
-            grid=self.grid(self.shown, width),
-            tinted=source.selected_row,
-        )
+            canvas=self._canvas, pixels=Pixels(self.shown, width), grid=self.grid(self.shown, width),
+            first=first, stop=stop, scale=scale, scroll_px=self.scroll_px, shape=source.shape,
+            theme=self._theme, tinted=source.selected_row,
+        )  # fmt: skip
         line = np.full(width, CANVAS, np.uint8)
         line[frame.grid] = GRID
         frame.canvas[:] = line

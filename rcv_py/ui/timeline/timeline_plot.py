@@ -64,8 +64,6 @@ class TimelinePlot(TimePlot):
         self._room_px = 0.0  # height of the rows before the last change
         self.start()
 
-    # -- geometry ---------------------------------------------------------------------------------------
-
     def row_at(self, y: float) -> tuple[int, bool]:
         """Return the row at a position, -1 if there is none, and whether it is the row's strip of states."""
         source, shape, top = self.rows.source, self.rows.source.shape, self.box.scenePos().y()
@@ -96,8 +94,6 @@ class TimelinePlot(TimePlot):
     def content_height(self) -> int:
         """Return the pixels that all rows need."""
         return len(self.rows.source) * self.rows.source.shape.pitch
-
-    # -- rows -------------------------------------------------------------------------------------------
 
     def scroll_rows(self, by_px: float) -> None:
         self.set_scroll(self.rows.scroll_px + by_px)
@@ -240,8 +236,6 @@ class TimelinePanel(Panel):
     def _show_legend_soon(self) -> None:
         self._legend_due.ask(LEGEND_MS)
 
-    # -- legend -----------------------------------------------------------------------------------------
-
     def swatches_of(self, seen: np.ndarray) -> Iterable[Swatch]:
         """Return the meaning of the pixel codes that are `seen` (bool [256])."""
         return activity_swatches(self.ui.theme, seen)
@@ -262,8 +256,6 @@ class TimelinePanel(Panel):
         rows = self.timeline.plot.rows
         rows.source.dimmed = self.not_picked(key)
         rows.forget()
-
-    # -- pictures ---------------------------------------------------------------------------------------
 
     @contextmanager
     def for_picture(self) -> Iterator[None]:

@@ -131,8 +131,12 @@ class TokenRows(RowSource):
         spans = [] if self._wide is None else [self._wide]
         if self._long:
             spans.append(wide_spans(frame, self._long))
-        if self._wide is not None:
-            self._hatch_waits(painter, self._wide)
+        if (wide := self._wide) is not None:
+            is_long = wide.issue - wide.left >= HATCH_FROM_PX
+            waits = np.flatnonzero((wide.kind == TokenKind.IMMED) & is_long)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(hatch(self.theme.kind(TokenKind.IMMED), 90))
+            self._rects.draw(painter, wide.box(waits, wide.left, wide.issue))
         if spans and len(self.texts):
             self._paint_mnemonics(painter, frame, joined(spans))
         if self.shape.band:
@@ -193,12 +197,6 @@ class TokenRows(RowSource):
             np.copyto(ground, line, where=line != NOTHING)
             if is_alone:
                 place[1:] = ground
-
-    def _hatch_waits(self, painter: QPainter, spans: _Spans) -> None:
-        wide = np.flatnonzero((spans.kind == TokenKind.IMMED) & (spans.issue - spans.left >= HATCH_FROM_PX))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(hatch(self.theme.kind(TokenKind.IMMED), 90))
-        self._rects.draw(painter, spans.box(wide, spans.left, spans.issue))
 
     def _ink(self, is_stall: int, kind: int) -> QColor:
         """Return the colour of a part of a token, almost invisible if it is dimmed."""
@@ -308,14 +306,9 @@ def wide_spans(frame: Frame, pieces: Sequence[DetailedSegment | Chosen]) -> _Spa
     top, height = _lanes(frame, pieces, counts)
     kind = column("kind")
     return _Spans(
-        left=left,
-        issue=np.maximum(middle, left),
-        right=right,
-        top=top,
-        height=height,
-        kind=np.where(kind < KIND_COUNT, kind, 0),
-        line=column("line").astype(np.int32),
-    )
+        left=left, issue=np.maximum(middle, left), right=right, top=top, height=height,
+        kind=np.where(kind < KIND_COUNT, kind, 0), line=column("line").astype(np.int32),
+    )  # fmt: skip
 
 
 def _lanes(
@@ -433,13 +426,9 @@ def span_segment(start: np.ndarray, end: np.ndarray, kind: np.ndarray, slack: in
     base = int(start[0])
     narrow = np.int32 if int((end - base).max()) < 1 << 31 else np.int64
     tokens = Tokens(
-        base=base,
-        offset=(start - base).astype(narrow),
-        stall=np.zeros(len(start), narrow),
-        busy=(end - start).astype(narrow),
-        kind=kind.astype(np.uint8),
-        line=np.full(len(start), -1, np.int32),
-        lane=lanes(start, end, slack),
-    )
+        base=base, offset=(start - base).astype(narrow), stall=np.zeros(len(start), narrow),
+        busy=(end - start).astype(narrow), kind=kind.astype(np.uint8),
+        line=np.full(len(start), -1, np.int32), lane=lanes(start, end, slack),
+    )  # fmt: skip
     no_states = States(base, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)
     return RowSegment.of(tokens, no_states, None, TimeWindow(base, int(end.max())))

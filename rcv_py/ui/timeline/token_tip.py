@@ -220,12 +220,10 @@ def token_actions(
     hits = wave.executions(line)
     first, last = (wave.tokens.span(int(hits.rows[at])) for at in (0, -1))
     every = TimeWindow(first.begin, last.end).padded(0.02)
+    show_all = Message("Show all {0} of it in this wave", plural(len(hits), "execution"))
     return [
         *actions,
         ("Measure from here", then(measure)),
         ("Bookmark", then(session.toggle_bookmark)),
-        (
-            Message("Show all {0} of it in this wave", plural(len(hits), "execution")),
-            then(lambda: session.set_view(every)),
-        ),
+        (show_all, then(lambda: session.set_view(every))),
     ]

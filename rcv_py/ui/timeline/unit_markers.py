@@ -53,14 +53,10 @@ def lanes_of(spans: MarkerSpans, row: np.ndarray) -> LaneSpans:
     order = np.lexsort((spans.begin[chosen], lane, row[chosen]))
     chosen, lane = chosen[order], lane[order]
     return LaneSpans(
-        row=row[chosen].astype(np.int32),
-        lane=lane,
-        begin=spans.begin[chosen],
-        end=spans.end[chosen],
-        is_point=spans.is_point[chosen],
-        code=marker_codes(spans.kind[chosen], spans.name_id[chosen]),
+        row=row[chosen].astype(np.int32), lane=lane, begin=spans.begin[chosen], end=spans.end[chosen],
+        is_point=spans.is_point[chosen], code=marker_codes(spans.kind[chosen], spans.name_id[chosen]),
         span=chosen,
-    )
+    )  # fmt: skip
 
 
 NO_LANES = LaneSpans(**{field.name: np.zeros(0, np.int64) for field in fields(LaneSpans)})
@@ -86,10 +82,7 @@ class MarkerBand:
         self.lanes = NO_LANES if spans is None or row is None else lanes_of(spans, row)
 
     def at(self, row: int, lane: int, time: int, pixel: int) -> int:
-        """Return the span at a cycle of a lane: a point nearby, else the innermost box; -1 if there is none.
-
-        `pixel` is how many cycles share a pixel.
-        """
+        """Return a near point, else the innermost box, at a cycle of a lane; `pixel` in cycles; -1: none."""
         if not 0 <= lane < MAX_LANES:
             return -1
         lanes = self.lanes

@@ -126,10 +126,7 @@ class AboutBox(Dialog):
 
 
 class ErrorReporter(QObject):
-    """Shows all errors of the window, from any thread; the same error is shown once.
-
-    `broke` names the panel whose code failed, and carries the report.
-    """
+    """Shows errors of any thread, each once; `broke` is of the panel whose code failed, and the report."""
 
     broke = Signal(object, str)
     _raised = Signal(object)  # an error, possibly from another thread
