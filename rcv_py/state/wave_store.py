@@ -279,9 +279,8 @@ class WaveStore:
         named = self.trace.wave_problems(unread, self.notes)
         if not self.absent:
             return named
-        text = Message(
-            "{0:,} of {1:,} waves fill the memory meant for waves.", self.count, len(self.trace.waves)
-        )
+        waves = len(self.trace.waves)
+        text = Message("{0:,} of {1:,} waves fill the memory meant for waves.", self.count, waves)
         hint = "All count; the others are read again when needed. A larger load.budget_gb holds more."
         return (*named, Problem(Severity.INFO, "", text, hint))
 

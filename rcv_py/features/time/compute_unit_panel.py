@@ -276,7 +276,7 @@ class ComputeUnitPanel(TimelinePanel):
     def _paint_path(self, painter: QPainter, rows: RowsItem, window: TimeWindow) -> None:
         if self.path is not None:
             width = self.timeline.plot.box.width()
-            self.path.ink.paint(painter, window, width, shape=self.source.shape, scroll=rows.scroll_px)
+            self.path.paint(painter, window, width, shape=self.source.shape, scroll=rows.scroll_px)
 
     def swatches_of(self, seen: np.ndarray) -> Iterable[Swatch]:
         own = () if self.path is None else self.path.swatches(self.ui.theme)

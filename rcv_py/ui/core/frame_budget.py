@@ -16,6 +16,13 @@ from shiboken6 import isValid
 FRAME_S = 0.008  # time per turn for answers and what follows from them: half a frame
 
 
+def one_shot(parent: QObject, call: Callable[[], object], after_ms: int = 0) -> QTimer:
+    """Return a timer that calls a function once after each start."""
+    timer = QTimer(parent, singleShot=True, interval=after_ms)
+    timer.timeout.connect(call)
+    return timer
+
+
 class FrameBudget(QObject):
     """Makes calls on the UI thread: at once while the turn has time left, else in a later turn.
 
@@ -31,8 +38,7 @@ class FrameBudget(QObject):
         self.waiting: deque[Callable[[], object]] = deque()  # calls that are left for another turn
         self._spent_s = 0.0
         self._is_in_call = False
-        self._next = QTimer(self, singleShot=True, interval=0)
-        self._next.timeout.connect(self._begin)
+        self._next = one_shot(self, self._begin)
 
     @classmethod
     def here(cls) -> FrameBudget:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from importlib import import_module
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 from shiboken6 import isValid
 
-from rcv_py.ui.core.frame_budget import FrameBudget
+from rcv_py.ui.core.frame_budget import FrameBudget, one_shot
 
 # Modules that take several frames to import, right after the first picture, and what to import before them.
 STEPS = {
@@ -35,8 +35,7 @@ class Importer(QObject):
         super().__init__(parent)
         self._wanted: deque[tuple[list[str], Callable[[], object]]] = deque()
         self._held: list[Callable[[], object]] | None = None  # calls to make after the first picture
-        self._timer = QTimer(self, singleShot=True, interval=0)
-        self._timer.timeout.connect(lambda: FrameBudget.here().call(self._import_one))
+        self._timer = one_shot(self, lambda: FrameBudget.here().call(self._import_one))
 
     def when_imported(self, names: Iterable[str], then: Callable[[], object]) -> None:
         """Call a function once modules are imported: at once if they are."""

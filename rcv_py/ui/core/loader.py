@@ -10,7 +10,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock, Semaphore, Thread
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from rcv_py.analysis.core.reduction import Answers
 from rcv_py.base.errors import Cancelled
@@ -18,7 +18,7 @@ from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
-from rcv_py.ui.core.frame_budget import Posts
+from rcv_py.ui.core.frame_budget import Posts, one_shot
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import GcGate
 from rcv_py.work.ahead import Preload
@@ -59,10 +59,8 @@ class Loader(QObject):
         self._load: _Load | None = None
         self.reached: Stage | None = None  # reading progress, reported with the waves
         self._ended: list[_Load] = []  # stopped, but perhaps still finishing a file
-        self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
-        self._notify.timeout.connect(self._report_waves)
-        self._keep = QTimer(self, singleShot=True, interval=KEEP_MS)
-        self._keep.timeout.connect(end_ahead)
+        self._notify = one_shot(self, self._report_waves, NOTIFY_MS)
+        self._keep = one_shot(self, end_ahead, KEEP_MS)
         self.finished.connect(self._keep.start)
         self._posts = Posts(self)
         self.opened.connect(self._show)

@@ -160,8 +160,7 @@ class Panel(QWidget):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__()
-        self.ui = ui
-        self.session = ui.session
+        self.ui, self.session = ui, ui.session
         self.remembered: dict[str, Remembers | QAbstractButton | QSplitter] = {}  # parts that keep a state
         self.visibility = Visibility(self)
         if ui.is_docked:
@@ -177,8 +176,6 @@ class Panel(QWidget):
     def times(self) -> Times:
         """Return the present format of moments and lengths."""
         return Times.of(self.session.trace.value, self.ui.settings)
-
-    # -- computing while it is visible ---------------------------------------------------------------
 
     def run_job(self, job: Callable[[], Result], done: Callable[[Result], None], topic: str = "") -> None:
         """Run `job` in a thread and pass its answer to `done`, once the panel is visible.
@@ -249,8 +246,6 @@ class Panel(QWidget):
         trace, (amount, sentence) = self.session.trace.value, MISSING[Affects(what)]
         return "" if trace is not None and amount(trace) else self.reason(sentence, Affects(what))
 
-    # -- what a panel offers ------------------------------------------------------------------------
-
     @classmethod
     def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:
         """Return extra actions for menus and palette, known before the panel exists."""
@@ -319,8 +314,6 @@ class Panel(QWidget):
     def first_focus(self) -> QWidget | None:
         """Return the widget to focus on entering the panel; None: the last focused, else its list."""
         return None
-
-    # -- panels that are several ---------------------------------------------------------------------
 
     @property
     def chosen_panel(self) -> Panel:

@@ -8,13 +8,13 @@ from functools import partial
 from typing import Protocol, TypedDict, TypeVar, Unpack
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QElapsedTimer, QObject, QTimer
+from PySide6.QtCore import QElapsedTimer, QObject
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.session import Session
-from rcv_py.ui.core.frame_budget import FrameBudget
+from rcv_py.ui.core.frame_budget import FrameBudget, one_shot
 from rcv_py.ui.core.importer import Importer
 from rcv_py.ui.core.tasks import Tasks
 
@@ -94,8 +94,7 @@ class Request(QObject):
         self._topic = f"request {id(self)}"
         self._is_wanted: Callable[[], bool] = lambda: True  # on doublings
         self._since = QElapsedTimer()  # since the last call
-        self._timer = QTimer(self, singleShot=True)
-        self._timer.timeout.connect(self._queue)
+        self._timer = one_shot(self, self._queue)
 
     def ask(self, after_ms: int = 0) -> None:
         """Request work because the question changed: soon, and instead of a job that runs."""
@@ -257,8 +256,7 @@ class Visibility(QObject):
         self._widget = widget
         self._may_sleep = self._is_seen = False
         self._waiting: dict[Request, None] = {}  # in the order of requests
-        self._wake_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
-        self._wake_timer.timeout.connect(self.wake)
+        self._wake_timer = one_shot(self, self.wake, WAKE_MS)
 
     @property
     def is_asleep(self) -> bool:

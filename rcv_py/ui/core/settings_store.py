@@ -104,7 +104,6 @@ class Settings:
             value = int(raw)
         if option.accepts(value):
             return value
-        self.rejected.append(
-            Message("The stored setting {0} was {1!r}, which does not fit; the default holds.", name, raw)
-        )
+        said = "The stored setting {0} was {1!r}, which does not fit; the default holds."
+        self.rejected.append(Message(said, name, raw))
         return option.default

@@ -309,9 +309,8 @@ class _Result(QObject):
             return False
         self._of, self._waves = (store.batches, name, is_streaming), store.read
         rows = self._all.populations.of(read)
-        self.request.run(
-            partial(self._answer, self._job, read, name, rows, self.request.new_flag()), self._take
-        )
+        answer = partial(self._answer, self._job, read, name, rows, self.request.new_flag())
+        self.request.run(answer, self._take)
         return True
 
     def _import(self) -> None:

@@ -6,14 +6,14 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QObject, QPoint, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QCursor
 from shiboken6 import isValid
 
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, checkpoint, stoppable
 from rcv_py.tuning.processors import lower_thread_priority
-from rcv_py.ui.core.frame_budget import FrameBudget, Posts
+from rcv_py.ui.core.frame_budget import FrameBudget, Posts, one_shot
 
 MAX_UNCOLLECTED = 2_000  # objects made since the last collection
 YOUNG_BEFORE_OLDER = 10  # collections of the youngest generation before a collection of the next
@@ -79,10 +79,8 @@ class Tasks(QObject):
         self._running = 0
         self._is_closed = False
         GcGate.acquire(0, windows=1)
-        self._sweep_young = QTimer(self, singleShot=True, interval=0)
-        self._sweep_young.timeout.connect(lambda: FrameBudget.here().call(GcGate.collect_young))
-        self._sweep_all = QTimer(self, singleShot=True, interval=OLD_MS)
-        self._sweep_all.timeout.connect(self._collect_all)
+        self._sweep_young = one_shot(self, lambda: FrameBudget.here().call(GcGate.collect_young))
+        self._sweep_all = one_shot(self, self._collect_all, OLD_MS)
         self._mouse_at = QPoint()  # position at the last check
         # Queued: a future that is already done calls back at once, inside `run`.
         self._posts = Posts(self)

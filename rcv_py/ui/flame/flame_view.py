@@ -40,9 +40,7 @@ class FlameView(QAbstractScrollArea):
         self._painter = FlamePainter(theme)
         self.scene: FlameScene | None = None
         self.camera = Camera()
-        self.focus_frame = NONE
-        self.hover_frame = NONE
-        self._zoomed_to = NONE
+        self.focus_frame = self.hover_frame = self._zoomed_to = NONE
         self._selected: np.ndarray | None = None
         self._matched: np.ndarray | None = None
         self._codes = np.empty(0, dtype=np.int64)
@@ -69,8 +67,6 @@ class FlameView(QAbstractScrollArea):
         self.setAccessibleName(translated("Flamegraph"))
         self.verticalScrollBar().valueChanged.connect(self._moved)
         theme.changed.connect(self._restyle)
-
-    # -- showing ------------------------------------------------------------------------------------
 
     def show_scene(self, scene: FlameScene | None, keep: bool = False) -> None:
         """Show another scene; `keep` keeps the zoom on the same frame, if it still exists."""
@@ -102,8 +98,6 @@ class FlameView(QAbstractScrollArea):
         """Outline frames (bool)."""
         self._selected = selected
         self.viewport().update()
-
-    # -- zooming ------------------------------------------------------------------------------------
 
     @property
     def crumb(self) -> int:
@@ -215,8 +209,6 @@ class FlameView(QAbstractScrollArea):
         bar.setPageStep(page)
         bar.setSingleStep(self.camera.row_px)
 
-    # -- painting -----------------------------------------------------------------------------------
-
     def sizeHint(self) -> QSize:
         return QSize(400, 160)
 
@@ -267,8 +259,6 @@ class FlameView(QAbstractScrollArea):
         self._set_range()
         self._moved()
 
-    # -- words --------------------------------------------------------------------------------------
-
     def tip(self, frame: int) -> str:
         """Return the tooltip of a frame."""
         return frame_tip(self.scene, frame) if self.scene is not None and frame >= 0 else ""
@@ -277,8 +267,6 @@ class FlameView(QAbstractScrollArea):
         """Return one line about the frame under the mouse or with the focus."""
         frame = self.hover_frame if self.hover_frame >= 0 else self.focus_frame
         return frame_line(self.scene, frame) if self.scene is not None and frame >= 0 else ""
-
-    # -- mouse --------------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
@@ -333,8 +321,7 @@ class FlameView(QAbstractScrollArea):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
-            frame = self.frame_at(QPointF(event.pos()))
-            show_tip(event.globalPos(), self.tip(frame), self)
+            show_tip(event.globalPos(), self.tip(self.frame_at(QPointF(event.pos()))), self)
             return True
         return super().viewportEvent(event)
 
@@ -348,8 +335,6 @@ class FlameView(QAbstractScrollArea):
         if frame >= 0:
             self.set_focus_frame(frame)
             self.chosen.emit(frame)
-
-    # -- keys ---------------------------------------------------------------------------------------
 
     def event(self, event: QEvent) -> bool:
         """Accept keys that the flamegraph handles before the window's shortcuts do."""

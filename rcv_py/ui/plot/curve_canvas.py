@@ -223,7 +223,10 @@ class CurveCanvas(TimePlot):
         scale, ns = self.axis.scale_of_time, self.axis.scale_of_time.ns_per_cycle
         if not ns:
             return Message("cycle {0:,}", time), readings
-        return time_text((time - scale.origin) * ns, self.axis.shown.width * ns), readings
+        width_ns = self.axis.shown.width * ns
+        name, unit_ns = next((unit for unit in UNITS_NS if width_ns >= unit[1]), UNITS_NS[-1])
+        digits = max(0, min(6, math.ceil(math.log10(unit_ns * 1000 / max(width_ns, 1e-9)))))  # of a pixel
+        return f"{(time - scale.origin) * ns / unit_ns:,.{digits}f} {name}", readings
 
     def _reading(self, curve: Curve, time: int) -> ReadoutLine:
         value = curve.steps.at(time)
@@ -295,10 +298,3 @@ class CurveCanvas(TimePlot):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(200, 80)
-
-
-def time_text(ns: float, width_ns: float) -> str:
-    """Return a moment in the unit of its window, as precise as a pixel of it."""
-    name, scale = next((unit for unit in UNITS_NS if width_ns >= unit[1]), UNITS_NS[-1])
-    digits = max(0, min(6, math.ceil(math.log10(scale * 1000 / max(width_ns, 1e-9)))))
-    return f"{ns / scale:,.{digits}f} {name}"

@@ -135,8 +135,7 @@ class Chooser(QWidget):
         return [self.entries[at] for at in sorted(rows) if 0 <= at < len(self.entries)]
 
     def _allow(self) -> None:
-        found = self._selected()
-        pair = _pair(found)
+        pair = _pair(self._selected())
         titles = [entry.title for entry in pair or ()]
         tip = Message("Open {0}, with {1} as its baseline.", *titles) if pair else ""
         self.compare_button.setToolTip(tooltip(tip))

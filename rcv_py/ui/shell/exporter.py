@@ -62,10 +62,8 @@ class Exporter:
     def check_name(self, name: str) -> None:
         """Raise UsageError if there is no panel with that id."""
         if name not in self.names():
-            raise UsageError(
-                Message("There is no panel {0!r}.", name),
-                hint=Message("Panels: {0}.", ", ".join(self.names())),
-            )
+            hint = Message("Panels: {0}.", ", ".join(self.names()))
+            raise UsageError(Message("There is no panel {0!r}.", name), hint=hint)
 
     def choices(self) -> dict[str, str]:
         """Return the titles of what is in sight, by id: the window, and the panels in front."""
@@ -93,10 +91,8 @@ class Exporter:
         panel = self._panel(name)
         sheet = None if panel is None else panel.sheet()
         if sheet is None:
-            raise ExportError(
-                Message("{0} has no table.", self.names()[name]),
-                hint="Choose a panel that shows a table, such as ISA.",
-            )
+            said = Message("{0} has no table.", self.names()[name])
+            raise ExportError(said, hint="Choose a panel that shows a table, such as ISA.")
         return sheet
 
     def has_sheet(self, name: str) -> bool:
@@ -112,27 +108,21 @@ class Exporter:
     def content(self, name: str, suffix: str, look: PictureLook | None = None) -> bytes:
         """Return the contents of a file: `.png`, `.svg` or `.csv` of a panel or the window."""
         look = look or PictureLook()
-        makers: dict[str, Callable[[], bytes]] = {
-            ".png": lambda: export.png_bytes(self.image(name, look)),
-            ".svg": lambda: self.svg(name, look),
-            ".csv": lambda: self.sheet(name).csv().encode(),
-        }
-        if suffix.lower() not in makers:
-            raise ExportError(
-                Message("{0} is no kind of file that can be written.", suffix or "A name without an ending"),
-                hint=Message("Use a name that ends in {0}.", ", ".join(makers)),
-            )
-        return makers[suffix.lower()]()
+        match suffix.lower():
+            case ".png":
+                return export.png_bytes(self.image(name, look))
+            case ".svg":
+                with self.posing(name, look) as legend:
+                    return export.svg_bytes(*self.subject(name), legend=legend, size=look.size)
+            case ".csv":
+                return self.sheet(name).csv().encode()
+        said = Message("{0} is no kind of file that can be written.", suffix or "A name without an ending")
+        raise ExportError(said, hint=Message("Use a name that ends in {0}.", ", ".join(FORMS)))
 
     def image(self, name: str, look: PictureLook) -> QImage:
         """Return the picture of a panel or the window."""
         with self.posing(name, look) as legend:
             return export.picture(*self.subject(name), look.scale, legend=legend, size=look.size)
-
-    def svg(self, name: str, look: PictureLook) -> bytes:
-        """Return the picture of a panel or the window as an SVG file."""
-        with self.posing(name, look) as legend:
-            return export.svg_bytes(*self.subject(name), legend=legend, size=look.size)
 
     def size(self, name: str) -> QSize:
         """Return the size, at scale 1, that a picture of a panel or the window would have now."""
@@ -190,10 +180,8 @@ class Exporter:
         """Put the command line on the clipboard; raise ExportError if the panel shows nothing."""
         words = self.command_line(name)
         if words is None:
-            raise ExportError(
-                Message("{0} shows nothing that a command could print.", self.names()[name]),
-                hint="Choose what it needs first.",
-            )
+            said = Message("{0} shows nothing that a command could print.", self.names()[name])
+            raise ExportError(said, hint="Choose what it needs first.")
         text = shlex.join(words)
         copy_text(text)
         self._say(Message("Copied: {0}", text), 6000)

@@ -24,7 +24,7 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.state.saved import restore_state, state_of
 from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.frame_budget import FrameBudget
+from rcv_py.ui.core.frame_budget import FrameBudget, one_shot
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import ExecutionFinder
@@ -81,8 +81,7 @@ class MainWindow(QMainWindow):
     def __init__(self, ui: UiContext, loader: Loader, program: str = "rcv") -> None:
         super().__init__()
         self.program = program  # as in titles
-        self.ui = ui
-        self.loader = loader
+        self.ui, self.loader = ui, loader
         self._compared: tuple[Path, Path] | None = None  # a capture that is being opened, and its baseline
         self.first_panel: str | None = None  # comes to the front the first time a capture opens
         trace = ui.session.trace
@@ -131,8 +130,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(shown(program))
         self.notes: NotesKeeper | None = None  # once a capture has been shown for a while
         self._note: NoteDialog | None = None  # the open dialog
-        self._show_timer = QTimer(self, singleShot=True, interval=SHOW_AFTER_MS)
-        self._show_timer.timeout.connect(self.show)
+        self._show_timer = one_shot(self, self.show, SHOW_AFTER_MS)
         ui.settings.keys.watch(self._rebind)
         ui.settings.cell("sources.map").watch(self._find_sources)
         self._connect()
@@ -341,9 +339,8 @@ class MainWindow(QMainWindow):
             app.focusChanged.connect(self._focus_moved)
         self._soon = soon
         self.looks_at_health = True  # for the button that counts problems; False: for a picture, taken soon
-        self._spare = ui.scheduler.request(
-            self, lambda: ui.results.want("health"), SPARE_MS, priority=Priority.BACKGROUND
-        )
+        want, last = partial(ui.results.want, "health"), Priority.BACKGROUND
+        self._spare = ui.scheduler.request(self, want, SPARE_MS, priority=last)
         soon.now()
 
     def show_with(self, path: Path | str) -> None:
@@ -375,10 +372,9 @@ class MainWindow(QMainWindow):
 
     def browse_file(self, kinds: str = FILES, open_it: Callable[[str], None] | None = None) -> None:
         """Ask for a file, and open its contents."""
-        last = self.opener.recent[:1]
-        chosen, _ = QFileDialog.getOpenFileName(
-            self, translated("Open a file"), str(last[0].parent) if last else "", translated(kinds)
-        )
+        start = str(self.opener.recent[0].parent) if self.opener.recent else ""
+        title, wanted = translated("Open a file"), translated(kinds)
+        chosen, _ = QFileDialog.getOpenFileName(self, title, start, wanted)
         if chosen:
             (open_it or self.opener.open)(chosen)
 

@@ -74,9 +74,8 @@ class Actions:
 
     def press(self, event: QKeyEvent) -> bool:
         """Run the command of a soft key that no widget handled."""
-        keys = QKeySequence(
-            QKeyCombination(event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier, Qt.Key(event.key()))
-        )
+        held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        keys = QKeySequence(QKeyCombination(held, Qt.Key(event.key())))
         name = self._soft.get(keys.toString())
         if name is None or self._commands[name].why_not():
             return False

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
+from PySide6.QtCore import QFileSystemWatcher, QObject
 
 from rcv_py.base.errors import RcvError
 from rcv_py.base.problems import Problem, Problems
 from rcv_py.base.text import Message
 from rcv_py.model.notes import NoteChanges
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.frame_budget import one_shot
 
 if TYPE_CHECKING:  # a window without a capture needs none of it
     from rcv_py.formats.notes.store import Notebook, NotePlaces
@@ -43,12 +44,9 @@ class NotesKeeper(QObject):
         self._problems: tuple[Problem, ...] = ()
         self._session_file: SavedSession | None = None  # its notes are to be imported
         self._watcher: QFileSystemWatcher | None = None
-        self._first = QTimer(self, singleShot=True, interval=FIRST_MS)
-        self._first.timeout.connect(self._begin)
-        self._again = QTimer(self, singleShot=True, interval=AGAIN_MS)
-        self._again.timeout.connect(self.read)
-        self._retry = QTimer(self, singleShot=True, interval=RETRY_MS)
-        self._retry.timeout.connect(self._save)
+        self._first = one_shot(self, self._begin, FIRST_MS)
+        self._again = one_shot(self, self.read, AGAIN_MS)
+        self._retry = one_shot(self, self._save, RETRY_MS)
         self._session.trace.watch(self._opened)
         self._session.notes.changes.watch(self._save)
         self._begin()

@@ -78,8 +78,7 @@ class Opener(QObject):
 
     def __init__(self, ui: UiContext, loader: Loader) -> None:
         super().__init__()
-        self._ui = ui
-        self._loader = loader
+        self._ui, self._loader = ui, loader
         self.siblings: tuple[CaptureEntry, ...] = ()  # captures of the open one's parent folder
         self.is_searching = False
         self._saved: SavedSession | None = None  # state to restore once its capture is open
@@ -251,10 +250,8 @@ class BaselineOpener(QObject):
         def job() -> Baseline:
             replicate = read_it()
             if baseline is not None and replicate.trace.path == baseline.trace.path:
-                raise UsageError(
-                    Message("{0} is the baseline itself, and nothing differs from itself.", path),
-                    hint="Choose another recording of the same build.",
-                )
+                said = Message("{0} is the baseline itself, and nothing differs from itself.", path)
+                raise UsageError(said, hint="Choose another recording of the same build.")
             return replicate
 
         def take(replicate: Baseline) -> None:
@@ -301,10 +298,8 @@ def read(
         same = [one for one in paths if one.name in symbols and one.parent.name == like.target]
         paths = same if len(same) == 1 else paths
     if len(paths) > 1:
-        raise UsageError(
-            Message("{0} holds several captures, and a baseline is one.", path),
-            hint="Choose the folder of one capture.",
-        )
+        said = Message("{0} holds several captures, and a baseline is one.", path)
+        raise UsageError(said, hint="Choose the folder of one capture.")
     trace = open_capture(paths[0])
     with Reducer(trace, workers=workers) as found:
         return Baseline(trace, *sums(found))

@@ -289,9 +289,8 @@ class Palette(QFrame):
         self._find, self._under = find, under
         self.field = QLineEdit()
         self.field.setAccessibleName(translated("Search or run a command"))
-        self.field.setPlaceholderText(
-            translated("Command, setting, instruction, label, wave, file, path, or a place such as line 118")
-        )
+        hint = "Command, setting, instruction, label, wave, file, path, or a place such as line 118"
+        self.field.setPlaceholderText(translated(hint))
         self.items: tuple[Item, ...] = ()  # matches of the present text
         self._model = QStandardItemModel(self)
         self.list = QListView()
@@ -356,6 +355,5 @@ class Palette(QFrame):
             row.setToolTip(tooltip(item.why_not or item.tip or item.title))
             self._model.appendRow(row)
         self.list.setCurrentIndex(self._model.index(0, 0))
-        rows = min(max(len(self.items), 1), SHOWN)
-        self.list.setFixedHeight(rows * grown(ROW_PX) + 2)
+        self.list.setFixedHeight(min(max(len(self.items), 1), SHOWN) * grown(ROW_PX) + 2)
         self.adjustSize()

@@ -27,8 +27,7 @@ class ProfilePage(QWidget):
         self.tabs = QTabWidget(documentMode=True)
         self.back_button = QPushButton(translated("Back"))
         self.back_button.clicked.connect(back)
-        buttons = row(self.back_button, None, spacing=6)
-        parts = (self.title, self.facts, (self.tabs, 1), buttons)
+        parts = (self.title, self.facts, (self.tabs, 1), row(self.back_button, None, spacing=6))
         column(*parts, margins=(24, 16, 24, 16), spacing=8, of=self)
 
     def show_profile(self, profile: Profile, tables: Mapping[str, ResultTable], trace: str) -> None:

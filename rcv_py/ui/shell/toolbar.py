@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices, QHideEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QSizePolicy, QStatusBar, QToolButton, QWidget
 
@@ -22,6 +22,7 @@ from rcv_py.base.text import (
 )
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.frame_budget import one_shot
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
 from rcv_py.ui.core.plain_text import (
@@ -59,8 +60,7 @@ class TopBar(QWidget):
         self, ui: UiContext, actions: Actions, opener: Opener, open_palette: Callable[[], None]
     ) -> None:
         super().__init__()
-        self._ui = ui
-        self._opener = opener
+        self._ui, self._opener = ui, opener
         keys = actions["view.panel_trust"].shortcut().toString()
         self._trust_keys = f"  ({keys})" if keys else ""
         self._actions = {"back": actions["go.back"], "forward": actions["go.forward"]}
@@ -233,8 +233,7 @@ class StatusBar(QStatusBar):
         self.saved.hide()
         self.saved.linkActivated.connect(self._use_saved)
         self._saved: Path | None = None
-        self._fades = QTimer(self, singleShot=True, interval=SAVED_MS)
-        self._fades.timeout.connect(self.saved.hide)
+        self._fades = one_shot(self, self.saved.hide, SAVED_MS)
         self.stage = ElidedLabel()
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedWidth(120)

@@ -81,8 +81,7 @@ class Welcome(QScrollArea):
         self, ui: UiContext, opener: Opener, browse: Callable[[], None], learn: Callable[[], None]
     ) -> None:
         super().__init__()
-        self._ui = ui
-        self._opener = opener
+        self._ui, self._opener = ui, opener
         self.setObjectName("welcome")
         self.setAccessibleName(translated("Welcome"))
         self.setFrameShape(QFrame.Shape.NoFrame)

@@ -15,7 +15,7 @@ from shiboken6 import isValid
 
 from rcv_py.base.manifest import panel_for
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.frame_budget import FrameBudget
+from rcv_py.ui.core.frame_budget import FrameBudget, one_shot
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import Panel, has
 from rcv_py.ui.core.plain_text import add_action, allow, button_text, show_explanation
@@ -72,8 +72,7 @@ class Workspace(QWidget):
         self._look_timer = QTimer(self, interval=HOLD_MS)
         self._look_timer.timeout.connect(self._lift_curtain)
         self._covered = QElapsedTimer()
-        self._make_timer = QTimer(self, singleShot=True)
-        self._make_timer.timeout.connect(lambda: FrameBudget.here().call(self._make_seen))
+        self._make_timer = one_shot(self, lambda: FrameBudget.here().call(self._make_seen))
         for dock in self.docks.values():
             dock.wants.connect(self.show_panel)
             dock.appeared.connect(partial(self._make_timer.start, WAKE_MS))

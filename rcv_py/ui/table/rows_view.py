@@ -152,8 +152,7 @@ class RowsView(QTableView):
         if top >= here + self.covered_px and bottom <= here + page:
             return
         context = min(CONTEXT_ROWS * height, max(0, (page - height) // 2))
-        target = top - context if top < here + self.covered_px else bottom + context - page
-        bar.setValue(target)
+        bar.setValue(top - context if top < here + self.covered_px else bottom + context - page)
 
     def _sorted(self, column: int) -> None:
         """Show the start of the new order: the first row, or in program order the current row."""

@@ -134,8 +134,7 @@ class TreeModel(QAbstractItemModel, Generic[N]):
 
     def __init__(self, tree: Tree[N], sort: str = "", parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.tree = tree
-        self._first_sort = sort
+        self.tree, self._first_sort = tree, sort
         self.sorting: tuple[str, Qt.SortOrder] | None = (sort, _DESCENDING) if sort else None
 
     @property

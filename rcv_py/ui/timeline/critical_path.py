@@ -77,45 +77,17 @@ class PathRows:
         return stretches, np.stack(parts, axis=1).astype(np.float64)
 
 
-class PathInk:
-    """Draws a path; the result for a window is cached, since the overlay is painted at every mouse move."""
-
-    def __init__(self, theme: Theme) -> None:
-        self.rows: PathRows | None = None
-        self._theme, self._rects = theme, Rects()
-        self._key: tuple[object, ...] = ()
-        self._boxes = np.zeros((0, 3)), np.zeros((0, 3))
-
-    def paint(
-        self, painter: QPainter, window: TimeWindow, width: float, *, shape: RowShape, scroll: float
-    ) -> None:
-        """Draw the path along the upper edge of each row: the states of waves below are as dark."""
-        if self.rows is None:
-            return
-        key = (id(self.rows), window, width)
-        if key != self._key:
-            self._key, self._boxes = key, self.rows.boxes(window, width)
-        stretches, ways = self._boxes
-        lines = np.zeros((len(stretches), 4))
-        lines[:, 0], lines[:, 2] = stretches[:, 1], stretches[:, 2] - stretches[:, 1]
-        lines[:, 1], lines[:, 3] = stretches[:, 0] * shape.pitch - scroll, HIGH_PX
-        between = np.zeros((len(ways), 4))
-        between[:, 0], between[:, 2] = ways[:, 0] - BETWEEN_PX / 2, BETWEEN_PX
-        between[:, 1] = ways[:, 1] * shape.pitch - scroll
-        between[:, 3] = (ways[:, 2] - ways[:, 1]) * shape.pitch + HIGH_PX
-        painter.setPen(Qt.PenStyle.NoPen)
-        halo = np.array([-HALO_PX, -HALO_PX, 2 * HALO_PX, 2 * HALO_PX])
-        for role, grown_by in (("base", halo), ("text", 0 * halo)):
-            painter.setBrush(self._theme.role(role))
-            self._rects.draw(painter, between + grown_by)
-            self._rects.draw(painter, lines + grown_by)
-
-
 class CriticalPath:
     """Computes the path of a compute unit while it is wanted; `changed` is called for each news."""
 
     def __init__(self, panel: Panel, changed: Callable[[], None]) -> None:
-        self.ink = PathInk(panel.ui.theme)
+        self.rows: PathRows | None = None  # what is drawn
+        self._theme, self._rects = panel.ui.theme, Rects()
+        self._key: tuple[object, ...] = ()
+        self._boxes = (
+            np.zeros((0, 3)),
+            np.zeros((0, 3)),
+        )  # of the last window, for mouse moves
         self.said = ""  # reason if there is none yet
         self.path: PathLine | None = None
         self._panel, self._changed = panel, changed
@@ -155,10 +127,10 @@ class CriticalPath:
         self._panel.run_job(lambda: recordings.path(held, key), take, PATH)
 
     def _place(self) -> None:
-        self.ink.rows = None if self.path is None else PathRows.of(self.path, self._row_of_wave)
+        self.rows = None if self.path is None else PathRows.of(self.path, self._row_of_wave)
 
     def _forget(self, said: str) -> None:
-        self._unit, self.path, self.ink.rows = (), None, None
+        self._unit, self.path, self.rows = (), None, None
         self.said = said
 
     def tip(self, wave: int, time: int) -> Rich:
@@ -171,3 +143,27 @@ class CriticalPath:
         name, meaning = CAUSES[PathCause(int(self.path.cause[at]))]
         cycles = int(self.path.end[at] - self.path.begin[at])
         return rich("<b>critical path:</b> {}, {} cycles<br>{}", name, count(cycles), meaning)
+
+    def paint(
+        self, painter: QPainter, window: TimeWindow, width: float, *, shape: RowShape, scroll: float
+    ) -> None:
+        """Draw the path along the upper edge of each row: the states of waves below are as dark."""
+        if self.rows is None:
+            return
+        key = (id(self.rows), window, width)
+        if key != self._key:
+            self._key, self._boxes = key, self.rows.boxes(window, width)
+        stretches, ways = self._boxes
+        lines = np.zeros((len(stretches), 4))
+        lines[:, 0], lines[:, 2] = stretches[:, 1], stretches[:, 2] - stretches[:, 1]
+        lines[:, 1], lines[:, 3] = stretches[:, 0] * shape.pitch - scroll, HIGH_PX
+        between = np.zeros((len(ways), 4))
+        between[:, 0], between[:, 2] = ways[:, 0] - BETWEEN_PX / 2, BETWEEN_PX
+        between[:, 1] = ways[:, 1] * shape.pitch - scroll
+        between[:, 3] = (ways[:, 2] - ways[:, 1]) * shape.pitch + HIGH_PX
+        painter.setPen(Qt.PenStyle.NoPen)
+        halo = np.array([-HALO_PX, -HALO_PX, 2 * HALO_PX, 2 * HALO_PX])
+        for role, grown_by in (("base", halo), ("text", 0 * halo)):
+            painter.setBrush(self._theme.role(role))
+            self._rects.draw(painter, between + grown_by)
+            self._rects.draw(painter, lines + grown_by)

@@ -308,7 +308,6 @@ class TimeAxis(PlainAxis):
             end = x + 4 + len(text) * widest
             if end < room or x + 4 + metrics.horizontalAdvance(text) < room:  # measured only if it is near
                 draw_text(painter, QPointF(x + 4, height - 7), text)
-        rect = QRectF(0, 0, width - 6, height - 3)
-        draw_text(painter, rect, MIDDLE_RIGHT, title)
+        draw_text(painter, QRectF(0, 0, width - 6, height - 3), MIDDLE_RIGHT, title)
         painter.setPen(self._theme.role("line"))
         painter.drawLine(QPointF(0, height - 0.5), QPointF(width, height - 0.5))

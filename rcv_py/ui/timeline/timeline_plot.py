@@ -100,8 +100,7 @@ class TimelinePlot(TimePlot):
 
     def set_scroll(self, to_px: float) -> None:
         """Put the given pixel of the content at the top, as far as the content allows."""
-        limit = max(0.0, self.content_height() - self.box.height())
-        scroll = min(max(0.0, to_px), limit)
+        scroll = min(max(0.0, to_px), max(0.0, self.content_height() - self.box.height()))
         if scroll != self.rows.scroll_px:
             self.rows.scroll_px = scroll
             self._repaint()
@@ -165,8 +164,7 @@ class TimelinePlot(TimePlot):
         text = self.guide.tip(row, time, self.pixel_at(time), is_strip) if row >= 0 else ""
         if notes := self.overlay.notes_near(time, self.pixel_at(time)):
             text = joined("<br>", filter(None, (note_tip(notes), text)))
-        spot = on_screen.toPoint()
-        show_tip(spot, text, self.viewport()) if text else hide_tip()
+        show_tip(on_screen.toPoint(), text, self.viewport()) if text else hide_tip()
 
     def measured(self, window: TimeWindow) -> str:
         return self.guide.measured(window, self._measure_row)
@@ -246,8 +244,7 @@ class TimelinePanel(Panel):
 
     def show_legend(self) -> None:
         """Name the visible colours; a selected colour stays named."""
-        seen = self.timeline.plot.rows.codes_in_sight()
-        swatches = tuple(self.swatches_of(seen))
+        swatches = tuple(self.swatches_of(self.timeline.plot.rows.codes_in_sight()))
         if self.legend.picked and all(one.key != self.legend.picked for one in swatches):
             swatches += tuple(one for one in self.legend.swatches if one.key == self.legend.picked)
         self.legend.set_items(swatches)

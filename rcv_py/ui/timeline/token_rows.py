@@ -209,7 +209,11 @@ class TokenRows(RowSource):
         """Write the mnemonic of each token into the wider of its two parts, up to the next token."""
         theme, margin = self.theme, MARGIN_PX * frame.scale
         font = self._font(frame)
-        end = np.minimum(spans.right, spans.next_left())
+        order = np.lexsort((spans.left, spans.top))
+        here, after = order[:-1], order[1:]
+        end = spans.right.copy()  # or where the next token begins at the same height
+        is_level = spans.top[here] == spans.top[after]
+        end[here] = np.minimum(end[here], np.where(is_level, spans.left[after], np.inf))
         issue = np.minimum(spans.issue, end)
         in_stall = issue - spans.left > end - issue
         left = np.maximum(np.where(in_stall, spans.left, issue), 0)
@@ -270,14 +274,6 @@ class _Spans:
     height: np.ndarray
     kind: np.ndarray
     line: np.ndarray
-
-    def next_left(self) -> np.ndarray:
-        """Return where the next token begins at the same height, infinity after the last; float64 [n]."""
-        order = np.lexsort((self.left, self.top))
-        here, after = order[:-1], order[1:]
-        found = np.full(len(order), np.inf)
-        found[here] = np.where(self.top[here] == self.top[after], self.left[after], np.inf)
-        return found
 
     def box(self, rows: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Return rectangles from `left` to `right` of some rows, for `Rects`."""

@@ -214,8 +214,7 @@ class UnitMarkers:
         if self.spans is None or row not in self._values:
             return ""
         rows, near = self._values[row], NEAR_PX * pixel.width
-        time_of = self.spans.records.time[rows]
-        low, high = np.searchsorted(time_of, [time - near, time + near + 1])
+        low, high = np.searchsorted(self.spans.records.time[rows], [time - near, time + near + 1])
         return joined("<br>", value_lines(times, self.spans, rows[low:high]))
 
     def at(self, row: int, band_y: float, time: int, pixel: TimeWindow) -> int:

@@ -159,9 +159,8 @@ def state_text(cycles: Sequence[int]) -> str:
     """Return the shares as text, largest first; "" if there are no states."""
     total = sum(cycles[state] for state in SHOWN) if cycles else 0
     present = sorted((state for state in SHOWN if total and cycles[state]), key=lambda state: -cycles[state])
-    return join_texts(
-        ", ", (Message("{0} {1}", STATE_NAME[state], percent(cycles[state], total)) for state in present)
-    )
+    shares = ((STATE_NAME[state], percent(cycles[state], total)) for state in present)
+    return join_texts(", ", (Message("{0} {1}", *share) for share in shares))
 
 
 class StateBar(QWidget):

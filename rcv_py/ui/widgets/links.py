@@ -35,8 +35,7 @@ class LinkText(QTextBrowser):
 
     def __init__(self, session: Session, theme: Theme, name: str) -> None:
         super().__init__()
-        self._session = session
-        self._theme = theme
+        self._session, self._theme = session, theme
         self._html: str = Rich()
         self.setAccessibleName(translated(name))
         self.setFrameShape(QFrame.Shape.NoFrame)

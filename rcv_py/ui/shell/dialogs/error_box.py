@@ -133,8 +133,7 @@ class ErrorReporter(QObject):
 
     def __init__(self, parent: QWidget, where: Callable[[], str]) -> None:
         super().__init__(parent)
-        self._parent = parent
-        self._where = where
+        self._parent, self._where = parent, where
         self._seen: set[tuple[object, ...]] = set()
         self._is_showing = False
         self.last: ErrorBox | None = None

@@ -105,8 +105,7 @@ class KeysDialog(Dialog):
 
     def _selected(self) -> None:
         command, holder = self.chosen, self.holder()
-        has_new = not self.edit.keySequence().isEmpty()
-        self.use.setEnabled(has_new)
+        self.use.setEnabled(not self.edit.keySequence().isEmpty())
         self.none.setEnabled(bool(command.shortcuts))
         self.default.setEnabled(command.shortcuts != self._commands.default(command.id))
         taken = "  These keys run “{0}” now, which will lose them."
