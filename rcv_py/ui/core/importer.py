@@ -21,7 +21,7 @@ STEPS = {
         "rcv_py.analysis.latency.access_widths",
         "rcv_py.analysis.findings.inputs",
         "rcv_py.analysis.findings.remedies",
-    ),
+    )
 }
 
 

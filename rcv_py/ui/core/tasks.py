@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -63,6 +64,7 @@ class GcGate:
 
 
 Result = TypeVar("Result")
+Call = Callable[[], None]
 
 
 class Tasks(QObject):
@@ -92,13 +94,12 @@ class Tasks(QObject):
         done: Callable[[Result], None],
         topic: str = "",
         *,
-        ended: Callable[[], None] = lambda: None,
+        ended: Call = lambda: None,
     ) -> None:
         """Give the result of `job` to `done`, after `ended`, unless `owner` runs another of the topic."""
         if self._is_closed:  # a timer may call this while the window is closing
             return
         self.cancel(owner, topic)
-        jobs = self._newest.setdefault(owner, {})
         self._running += 1
         GcGate.acquire(1)
         self._sweep_all.stop()
@@ -109,11 +110,10 @@ class Tasks(QObject):
                 checkpoint()
                 return job()
 
-        future = jobs[topic] = self._pool.submit(while_wanted)
+        future = self._newest.setdefault(owner, {})[topic] = self._pool.submit(while_wanted)
         self._flags[future] = flag
-        future.add_done_callback(
-            lambda future: self._posts.post(lambda: self._deliver(owner, topic, future, ended, done))
-        )
+        deliver = partial(self._deliver, owner, topic, future, ended, done)
+        future.add_done_callback(lambda _: self._posts.post(deliver))
 
     def cancel(self, owner: object, topic: str = "") -> None:
         """Drop the job of a topic; it ends at its next checkpoint."""
@@ -157,12 +157,7 @@ class Tasks(QObject):
             self._sweep_all.start()
 
     def _deliver(
-        self,
-        owner: Any,
-        topic: str,
-        future: Future[Any],
-        ended: Callable[[], None],
-        done: Callable[[Any], None],
+        self, owner: Any, topic: str, future: Future[Any], ended: Call, done: Callable[[Any], None]
     ) -> None:
         if self._is_closed:
             return

@@ -30,14 +30,7 @@ class BarChart(QWidget):
     chosen = Signal(int)  # bar
 
     def __init__(
-        self,
-        theme: Theme,
-        name: str,
-        *,
-        top: int = 8,
-        bottom: int = 36,
-        left: int = LEFT,
-        widest: float = 1e9,
+        self, theme: Theme, name: str, *, top: int = 8, bottom: int = 36, left: int = LEFT, widest: int = 9999
     ) -> None:
         """`top`, `bottom` and `left` are px around the bars, `widest` the maximum px of a bar.
 

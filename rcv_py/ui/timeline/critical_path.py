@@ -84,10 +84,7 @@ class CriticalPath:
         self.rows: PathRows | None = None  # what is drawn
         self._theme, self._rects = panel.ui.theme, Rects()
         self._key: tuple[object, ...] = ()
-        self._boxes = (
-            np.zeros((0, 3)),
-            np.zeros((0, 3)),
-        )  # of the last window, for mouse moves
+        self._boxes = (np.zeros((0, 3)), np.zeros((0, 3)))  # of the last window, for mouse moves
         self.said = ""  # reason if there is none yet
         self.path: PathLine | None = None
         self._panel, self._changed = panel, changed

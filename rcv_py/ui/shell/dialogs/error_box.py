@@ -70,14 +70,7 @@ class ReportBox(Dialog):
     """A non-blocking window: a sentence, what to do, and a text to copy, unless that is hidden."""
 
     def __init__(
-        self,
-        title: str,
-        sentence: str,
-        hint: str,
-        text: str,
-        *,
-        has_text: bool = True,
-        parent: QWidget | None,
+        self, title: str, sentence: str, hint: str, text: str, *, parent: QWidget | None, has_text: bool
     ) -> None:
         super().__init__(title, parent)
         self.setMinimumWidth(460)
@@ -110,7 +103,8 @@ class LogBox(ReportBox):
     """What the program did lately, line by line."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Log", "Log", LOG_HINT, f"{_versions()}\n{LOG.text()}\n", parent=parent)
+        text = f"{_versions()}\n{LOG.text()}\n"
+        super().__init__("Log", "Log", LOG_HINT, text, parent=parent, has_text=True)
         self.resize(860, 520)
 
 
