@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QHBoxLayout, QLayout, QVBoxLayou
 
 from rcv_py.ui.core.plain_text import shown
 
-Item = QWidget | QLayout | None | tuple[QWidget | QLayout, int]
+Item = QWidget | QLayout | int | None | tuple[QWidget | QLayout | None, int]  # int: space in px
 Margins = tuple[int, int, int, int]  # left, top, right, bottom, in px
 Box = TypeVar("Box", bound=QtWidgets.QBoxLayout)
 Widget = TypeVar("Widget", bound=QWidget)
@@ -100,7 +100,9 @@ def _filled(box: Box, items: tuple[Item, ...], margins: Margins, spacing: int) -
     for item in items:
         what, stretch = item if isinstance(item, tuple) else (item, 0)
         if what is None:
-            box.addStretch(1)
+            box.addStretch(stretch or 1)
+        elif isinstance(what, int):
+            box.addSpacing(what)
         elif isinstance(what, QLayout):
             box.addLayout(what, stretch)
         else:

@@ -25,13 +25,10 @@ def set_text_size(app: QApplication, more: int) -> bool:
             return False  # fonts keep the desktop's size
         usual = app.font()
         app.setProperty(USUAL, usual)
-    points = QFontInfo(usual).pointSizeF()
-    size = max(SMALLEST_PT, points + more) if more else points
-    app.setProperty(GROWTH, size / points)
-    font = QFont(usual)
+    points, font = QFontInfo(usual).pointSizeF(), QFont(usual)
     if more:
-        font.setPointSizeF(size)
-    if app.font() == font:
-        return False
-    app.setFont(font)
-    return True
+        font.setPointSizeF(max(SMALLEST_PT, points + more))
+    app.setProperty(GROWTH, font.pointSizeF() / points if more else 1.0)
+    if is_other := app.font() != font:
+        app.setFont(font)
+    return is_other

@@ -119,8 +119,7 @@ class Theme(QObject):
         self._apply()
 
     def _apply(self) -> None:
-        app = QApplication.instance()
-        if not isinstance(app, QApplication):
+        if not isinstance(app := QApplication.instance(), QApplication):
             return
         # Qt walks over all widgets and calls Python on the way: a garbage collection in between would delete
         # widgets of a closed window during the walk.

@@ -92,23 +92,14 @@ class Welcome(QScrollArea):
         font.setBold(True)
         title.setFont(font)
         about = "Instruction-level thread traces of AMD GPUs: where the cycles went, and why."
+        head = title, PlainLabel(about, role="muted", wordWrap=True), 8, self._drop_target(browse), 8
         self._lists = column(spacing=2)
-        around = column(title, PlainLabel(about, role="muted", wordWrap=True), spacing=8)
-        around.insertStretch(0, 2)
-        around.addSpacing(8)
-        around.addWidget(self._drop_target(browse))
-        around.addSpacing(8)
-        around.addLayout(self._lists)
-        around.addSpacing(16)
-        around.addWidget(PlainLabel("Keys worth knowing", role="heading"))
         keys = [(PlainLabel(keys), PlainLabel(text, role="muted", wordWrap=True)) for keys, text in KEYS]
-        around.addLayout(grid(keys, across=16, down=4))
-        title_of_tutorial = "Tutorial: from a slow kernel to a faster one, in ten minutes"
-        self.tutorial = EnterButton(title_of_tutorial, learn, is_link=True)
-        around.addSpacing(8)
-        around.addLayout(row(self.tutorial, None))
-        around.addStretch(3)
-        card = boxed(around)
+        tutorial = "Tutorial: from a slow kernel to a faster one, in ten minutes"
+        self.tutorial = EnterButton(tutorial, learn, is_link=True)
+        known = PlainLabel("Keys worth knowing", role="heading"), grid(keys, across=16, down=4), 8
+        below = (16, *known, row(self.tutorial, None), (None, 3))
+        card = boxed(column((None, 2), *head, self._lists, *below, spacing=8))
         card.setMaximumWidth(CARD_PX)
         page = boxed(row(None, (card, 8), None, margins=(9, 9, 9, 9), spacing=6))
         page.setObjectName("welcome")
