@@ -235,7 +235,7 @@ def run(
         windows.close_all()
         raise
     memory.end_start()
-    LOG.add("start", Message("{0} {1}, settings in {2}", program_name(is_safe), __version__, kept))
+    LOG.add("start", Message("{0} {1}, settings in {2}", app.window.program, __version__, kept))
     QtCore.qInstallMessageHandler(_note_message)
     with catching(lambda: windows.errors), noted_faults(kept):
         app.open(request)
@@ -266,12 +266,7 @@ def start(settings_store: QSettings | None, *, has_capture: bool = False, is_saf
     processors.pass_lock_on_quickly()
     qt = application()
     load_fonts()
-    return Windows(qt, settings_store, program_name(is_safe)).make(has_capture=has_capture)
-
-
-def program_name(is_safe: bool) -> str:
-    """Return the name of the program for titles."""
-    return SAFE if is_safe else "rcv"
+    return Windows(qt, settings_store, SAFE if is_safe else "rcv").make(has_capture=has_capture)
 
 
 def application() -> QApplication:

@@ -47,13 +47,12 @@ def take(shot: Shot) -> None:
 
 def _drawn(shot: Shot) -> bytes:
     qInstallMessageHandler(_print_message)
-    app = start(None)
+    app, errors = start(None), list[BaseException]()
     app.ui.session.run_files = shot.run_files
-    errors: list[BaseException] = []
     app.window.opener.failed.connect(errors.append)
-    app.window.opener.failed.disconnect(app.window.errors.show)
     app.ui.tasks.failed.connect(lambda error, _: errors.append(error))
-    app.ui.tasks.failed.disconnect(app.window.errors.show)
+    for failed in (app.window.opener.failed, app.ui.tasks.failed):
+        failed.disconnect(app.window.errors.show)
     try:
         return _take(app, shot, errors)
     finally:
@@ -122,8 +121,7 @@ def _go(app: App, shot: Shot) -> None:
     trace = session.trace.value
     assert trace is not None
     if shot.wave is not None:
-        wave = trace.waves.id(trace.wave_row(shot.wave))
-        session.select_wave(wave)
+        session.select_wave(trace.waves.id(trace.wave_row(shot.wave)))
         wait_until_idle(app, [])
     if shot.line is not None:
         trace.check_line(shot.line)

@@ -403,9 +403,7 @@ class RowsView(QTableView):
     def with_notes(self, row: int, tip: str) -> str:
         """Return a tooltip of a row, preceded by the notes on the row."""
         notes = self.notes_of(row) if row >= 0 else ()
-        if not notes:
-            return tip
-        return joined("<br>", filter(None, (note_tip(notes), tip)))
+        return joined("<br>", filter(None, (note_tip(notes), tip))) if notes else tip
 
     def _set_hover(self, row: int) -> None:
         if row == self.hover:

@@ -188,9 +188,7 @@ class TableModel(QAbstractTableModel):
             return tooltip(column.tips[row])
         if role == VALUE_ROLE and column.has_values:
             return _plain(column.values[row])
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return column.side
-        return None
+        return column.side if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
