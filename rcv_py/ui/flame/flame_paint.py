@@ -145,7 +145,7 @@ class FlamePainter:
 
 
 def outline(painter: QPainter, scene: FlameScene, camera: Camera, frames: np.ndarray, pen: QPen) -> None:
-    """Outline frames."""
+    """Draw frames' outlines with a pen."""
     inset = pen.widthF() / 2
     painter.setPen(pen)
     painter.setBrush(Qt.BrushStyle.NoBrush)

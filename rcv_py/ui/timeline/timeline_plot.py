@@ -302,6 +302,7 @@ class TimelinePanel(Panel):
         raise NotImplementedError
 
     def measured(self, window: TimeWindow, row: int) -> str:
+        """Return text for a measured range, e.g. how many tokens of a row it holds."""
         raise NotImplementedError
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
