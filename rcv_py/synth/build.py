@@ -116,7 +116,6 @@ def _run(plan: Plan, se: int, rng: random.Random, lines: np.ndarray, rows: list[
 def _traced(
     plan: Plan, se: int, wave: LiveWave, names: Mapping[int, tuple[int, int, int]], first_row: int
 ) -> tuple[WaveRun, WaveTruth]:
-    """The content of a wave's file, and the truth about it."""
     table = np.array(wave.rows, dtype=np.int64)
     tokens = table[:, :5].copy()
     tokens[:, at.INSTRUCTION] += first_row

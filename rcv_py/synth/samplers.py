@@ -212,12 +212,10 @@ def _monitored(waves: list[WaveRun], edges: np.ndarray) -> dict[str, np.ndarray]
 
 
 def _counted(moments: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Number of times in each [edge, next edge)."""
     return np.diff(np.searchsorted(np.sort(moments), edges))
 
 
 def _covered(begin: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Cycles of all spans in each interval."""
     return np.diff([(np.clip(edge, begin, end) - begin).sum() for edge in edges.tolist()])
 
 

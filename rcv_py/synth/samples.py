@@ -66,8 +66,6 @@ def _alone(
     cus: tuple[int, ...] = (1,),
     traced_simds: tuple[int, ...] = (0, 1, 2, 3),
 ) -> Callable[[], Plan]:
-    """Return a function that makes the plan of a single kernel."""
-
     def plan() -> Plan:
         launch = SyntheticLaunch(kernel(name), groups, iterations, resident=resident)
         launch = replace(launch, waves_per_group=waves_per_group)

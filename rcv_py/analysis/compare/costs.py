@@ -162,8 +162,6 @@ def costs_from(found: Answers, rows: Rows = None) -> CaptureCosts:
 
 
 class _Costs(NamedTuple):
-    """Costs of some parcels."""
-
     cells: Sums  # group * code rows + code row; executions, latency, stall, idle
     row: np.ndarray  # int64, waves that count, by their row of the wave index
     place: np.ndarray  # int64 [waves, 3]: engine, unit and workgroup of each

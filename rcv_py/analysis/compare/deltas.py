@@ -105,7 +105,6 @@ def _drawn(tables: tuple[Table, Table], in_pairs: bool, rng: np.random.Generator
 
 
 def _draws(groups: int, rng: np.random.Generator) -> np.ndarray:
-    """Return how often each group is drawn, float64 [draws, groups]."""
     return rng.multinomial(groups, np.full(groups, 1 / groups), size=DRAWS).astype(float)
 
 

@@ -175,6 +175,5 @@ def _block(code: CodeTable, cost: np.ndarray, name: str, part: slice, lines: int
 
 
 def _node(code: CodeTable, cost: np.ndarray, rows: np.ndarray, **more: Any) -> CostNode:
-    """A node with the cost of these code rows."""
     by_kind = sums_by_kind(np.zeros_like(rows), code.kind[rows], cost[rows], 1)[0]
     return CostNode(cost=int(cost[rows].sum()), by_kind=by_kind, **more)

@@ -235,7 +235,6 @@ def _sq(trace: Trace, notes: list[str]) -> Iterator[RawCounter]:
 
 
 def _most_frequent(gaps: Sequence[np.ndarray]) -> int:
-    """The most frequent positive distance in cycles."""
     gap = np.concatenate([np.zeros(0, np.int64), *gaps])
     distance, times = np.unique(gap[gap > 0], return_counts=True)
     return int(distance[np.argmax(times)]) if len(distance) else SLOWEST

@@ -217,7 +217,6 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
 
 
 def _without_lds(trace: Trace, known: AllocatedRegisters | None, group: int) -> str:
-    """Why LDS limits nothing here, a sentence."""
     if trace.is_static and known is not None:
         text = "The size of a workgroup is up to the launch; with it LDS ({0} bytes) may bind earlier."
         return Message(text, count(known.lds))
@@ -304,7 +303,6 @@ def _vector(
 
 
 def _named(use: RegisterUse, device: Architecture) -> int:
-    """Vector registers that the program names, with accumulation registers."""
     return use.vector + use.accumulation if device.is_unified else max(use.vector, use.accumulation)
 
 

@@ -152,7 +152,6 @@ class StateStrip:
 
 
 def _steps(trace: Trace) -> tuple[int, int]:
-    """Return the number of steps, and log2 of the cycles of a step."""
     width = trace.span.width
     shift = max(0, (width - 1).bit_length() - (MAX_STEPS - 1).bit_length())
     return (width - 1 >> shift) + 1, shift

@@ -160,7 +160,6 @@ def _map(trace: Trace, parcel: Parcel) -> _Stops:
 
 
 def _latest(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the last stop of each engine."""
     stops = np.concatenate([np.zeros((0, 2), dtype=np.int64), *parts])
     ordered = stops[np.lexsort(stops.T[::-1])]
     return ordered[ends_run(ordered[:, 0])]

@@ -71,8 +71,6 @@ class AccessHolds(ColumnTable):
 
 
 class _Part(NamedTuple):
-    """Data from some waves."""
-
     rows: Sums  # code row: executions, refused ones, cycles of these stalls
     distances: Sums  # code row << 32 | cycles, and how often
     simds: np.ndarray  # int64, numbers of the SIMDs

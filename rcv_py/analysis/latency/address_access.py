@@ -76,7 +76,6 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 
 def _access(trace: Trace, one: AddressBlocks) -> dict[str, float]:
-    """The columns of a marker."""
     about, device = KINDS.get(one.kind), trace.architecture
     row: dict[str, float] = {
         "line": one.line,

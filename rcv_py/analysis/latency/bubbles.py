@@ -72,8 +72,6 @@ class Bubbles(ColumnTable):
 
 
 class _Charged(NamedTuple):
-    """Cycles charged to the waves of some slabs."""
-
     # Key: number of waves that share (0: any up to _SHARED), kind of wait, code row.  Cycles; for number 0 in
     # parts of a cycle.
     charged: Sums

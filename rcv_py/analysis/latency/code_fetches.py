@@ -54,8 +54,6 @@ class _Gaps(ColumnTable):
 
 
 class _Part(NamedTuple):
-    """Data from some waves."""
-
     arrivals: Sums  # code row, how often a counted wave came to its line there
     gaps: _Gaps  # of counted waves
     earliest: _Gaps  # of all waves: when each line first ran on each unit; without cycles

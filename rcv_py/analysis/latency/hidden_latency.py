@@ -203,8 +203,6 @@ class HiddenLatency(NamedTuple):
 
 
 class _Hidden(NamedTuple):
-    """Hidden cycles of some waves."""
-
     cycles: np.ndarray  # int64 [3, code rows]: hidden idle, stall and issue
     counted: int  # waves
     read: int  # waves

@@ -33,7 +33,6 @@ _BANK = 4  # bytes
 
 
 def _runs(*starts: int) -> np.ndarray:
-    """Lanes in runs of four."""
     return np.add.outer(np.array(starts, dtype=np.int64), np.arange(4)).ravel()
 
 

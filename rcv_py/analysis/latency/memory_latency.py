@@ -192,8 +192,6 @@ class MemoryLatency(ColumnTable):
 
 
 class _Part(NamedTuple):
-    """Memory operations of some waves."""
-
     ops: MemoryOps  # empty if the capture has no level counter
     waves: int
 

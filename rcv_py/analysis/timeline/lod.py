@@ -162,7 +162,6 @@ def _token_spans(waves: WaveColumns) -> tuple[_Spans, _Spans]:
 
 
 def _state_spans(waves: WaveColumns) -> _Spans:
-    """Spans of the states that are shown."""
     first, begin, length = waves.state_first, waves.state_offset, waves.facts["length"]
     has = first[1:] > first[:-1]
     end = np.empty(len(begin), begin.dtype if int(length.max(initial=0)) < _NARROW else np.int64)
@@ -226,7 +225,6 @@ def _cut(spans: _Spans, grid: _Grid, base: np.ndarray, codes: int) -> Iterator[P
 
 
 def _between(first: np.ndarray, stop: np.ndarray, code: np.ndarray, grid: _Grid, codes: int) -> Piece:
-    """The buckets that spans fill, from first to stop."""
     count, rows = stop - first, int(grid.first[-1])
     if int(count.sum(dtype=np.int64)) <= len(code) + codes * rows:
         row = ranges(first, count)

@@ -331,7 +331,6 @@ def _split(columns: tuple[np.ndarray, ...], rows: np.ndarray) -> tuple[np.ndarra
 
 
 def _column(group: Sequence[SpanPart], name: str) -> np.ndarray:
-    """A column of the spans of all parts."""
     return np.concatenate([getattr(part.spans, name)[part.rows] for part in group])
 
 
