@@ -50,12 +50,11 @@ def quantile(groups: int, confidence: float) -> float:
 
 def reach(sides: Sides, residual: tuple[np.ndarray, np.ndarray], confidence: float) -> np.ndarray:
     """Return half the interval of B minus A, each a sum of residuals [g, ...]; infinite with one group."""
-
-    def half(a: np.ndarray, b: np.ndarray, is_paired: bool) -> np.ndarray:
-        return _reach(b - a, confidence) if is_paired else np.hypot(*(_reach(x, confidence) for x in (a, b)))
-
-    levels = _levels(sides, ((residual[0],), (residual[1],)))
-    return np.max([half(a, b, is_paired) for ((a,), (b,)), is_paired in levels], axis=0)
+    halves = []
+    for ((a,), (b,)), is_paired in _levels(sides, ((residual[0],), (residual[1],))):
+        apart = (b - a,) if is_paired else (a, b)
+        halves.append(np.hypot.reduce([_reach(one, confidence) for one in apart]))
+    return np.max(halves, axis=0)
 
 
 def _levels(sides: Sides, tables: tuple[Table, Table]) -> Iterator[tuple[tuple[Table, Table], bool]]:
@@ -90,18 +89,17 @@ def drawn(sides: Sides, tables: tuple[Table, Table], rng: np.random.Generator) -
     A table is (counts, cycles), both [g, rows]; its value is the sum over rows of all counts times the cycles
     a count.  A row without counts in a draw keeps its average.  A side with one group adds no spread.
     """
-    return max(_drawn(level, is_paired, rng) for level, is_paired in _levels(sides, tables))
-
-
-def _drawn(tables: tuple[Table, Table], in_pairs: bool, rng: np.random.Generator) -> float:
-    """Return the relative half interval of B over A; paired groups are drawn together."""
-    sizes = [len(table[0]) for table in tables]
-    if not in_pairs:
-        apart = [_spread(_values(table, _draws(n, rng)), n) for table, n in zip(tables, sizes, strict=True)]
-        return math.hypot(*apart)
-    often = _draws(sizes[0], rng)
-    a, b = (_values(table, often) for table in tables)
-    return _spread(b / np.maximum(a, 1e-9), sizes[0])
+    found = []
+    for level, is_paired in _levels(sides, tables):
+        sizes = [len(table[0]) for table in level]
+        if is_paired:  # groups are drawn together
+            often = _draws(sizes[0], rng)
+            a, b = (_values(table, often) for table in level)
+            found.append(_spread(b / np.maximum(a, 1e-9), sizes[0]))
+        else:
+            values = [_values(table, _draws(n, rng)) for table, n in zip(level, sizes, strict=True)]
+            found.append(math.hypot(*map(_spread, values, sizes)))
+    return max(found)
 
 
 def _draws(groups: int, rng: np.random.Generator) -> np.ndarray:

@@ -140,18 +140,24 @@ def cost_columns(
     `counted` are totals over the waves of a clock range, None for all traced waves.  Means are per hit, where
     the reference viewer divides the idle of a wave by the executions that had any.
     """
+    label = mode.value if counted is None else Message("{0}, range", mode.value)
     if mode in _OF_ONE_WAVE:
-        return _of_one_wave(code, mode, wave, hit or 0)
-    if counted is not None:
+        if wave is None:
+            none = np.zeros(len(code), dtype=np.int64)
+            return CostColumns(none, none, none, none, Message("{0}: no wave", mode.value))
+        tokens, label = of_waves([wave]), Message("{0} of {1}", mode.value, wave.id)
+        code = _line_stats(tokens, len(code)).on(code)
+        if mode in (LatencyMode.ITERATION, LatencyMode.MAX_WAVE):
+            return _of_executions(code, tokens, hit or 0 if mode is LatencyMode.ITERATION else None, label)
+    elif counted is not None:
         code = counted.on(code)
     elif code.samples is not None and code.is_sampled:
         nothing = np.zeros_like(code.samples)
         stalled = nothing if code.samples_stalled is None else code.samples_stalled.astype(np.int64)
         return CostColumns(code.samples, code.samples, stalled, nothing, SAMPLES)
     hits, latency, stall, idle = code.hits, code.latency, code.stall, code.idle
-    if mode is LatencyMode.MEAN_ALL:
+    if mode in (LatencyMode.MEAN_ALL, LatencyMode.MEAN_WAVE):
         latency, stall, idle = mean(latency, hits), mean(stall, hits), mean(idle, hits)
-    label = mode.value if counted is None else Message("{0}, range", mode.value)
     return CostColumns(hits, latency, stall, idle, label)
 
 
@@ -161,28 +167,18 @@ def mean(value: np.ndarray, count: np.ndarray) -> np.ndarray:
     return np.where(count > 0, (value + count // 2) // np.maximum(count, 1), 0)
 
 
-def _of_one_wave(code: CodeTable, mode: LatencyMode, wave: TracedWave | None, hit: int) -> CostColumns:
-    n = len(code)
-    if wave is None:
-        none = np.zeros(n, dtype=np.int64)
-        return CostColumns(none, none, none, none, Message("{0}: no wave", mode.value))
-    tokens, label = of_waves([wave]), Message("{0} of {1}", mode.value, wave.id)
-    stats = _line_stats(tokens, n)
-    if mode is LatencyMode.SUM_WAVE:
-        return CostColumns(stats.hits, stats.latency, stats.stall, stats.idle, label)
-    if mode is LatencyMode.MEAN_WAVE:
-        latency, stall, idle = (mean(one, stats.hits) for one in (stats.latency, stats.stall, stats.idle))
-        return CostColumns(stats.hits, latency, stall, idle, label)
-    if mode is LatencyMode.ITERATION:
-        chosen, label = executions(tokens.line, hit), Message("Hit {0} of {1}", hit + 1, wave.id)
-    else:  # the longest execution of each line, the first of equals
+def _of_executions(code: CodeTable, tokens: TokenColumns, hit: int | None, label: str) -> CostColumns:
+    """The costs of the `hit`-th execution of each line by a wave; None: the longest, the first of equals."""
+    if hit is not None:
+        chosen, label = executions(tokens.line, hit), Message("Hit {0} of {1}", hit + 1, tokens.waves[0].id)
+    else:
         order = np.lexsort((-tokens.duration, tokens.line))
         chosen = order[starts_run(tokens.line[order])]
-    chosen = chosen[(tokens.line[chosen] >= 0) & (tokens.line[chosen] < n)]
-    latency, stall, idle = np.zeros((3, n), dtype=np.int64)
+    chosen = chosen[(tokens.line[chosen] >= 0) & (tokens.line[chosen] < len(code))]
+    latency, stall, idle = np.zeros((3, len(code)), dtype=np.int64)
     for column, values in ((latency, tokens.duration), (stall, tokens.stall), (idle, tokens.idle)):
         column[tokens.line[chosen]] = values[chosen]
-    return CostColumns(stats.hits, latency, stall, idle, label)
+    return CostColumns(code.hits, latency, stall, idle, label)
 
 
 def split_cycles(

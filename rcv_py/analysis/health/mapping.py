@@ -116,28 +116,27 @@ def collapsed(trace: Trace) -> HealthNote | None:
     here = (code.leaf >= 0) & (code.chain_file[leaf] == spread.top_file)
     here &= (code.chain_line[leaf] == spread.top_line) & ~code.is_label
     sites = len({tuple(code.chain(row)) for row in np.flatnonzero(here).tolist()})  # chains of calls to it
+    effective = effective_lines(trace)
+    counted = Message("{0:.2f} by executions and stall", effective)
     text = "{0} of the instructions are on one source line, {1}"
     return HealthNote(
         name="mapping",
         severity=Severity.WARNING,
         title=Message(text, percent(spread.top_share, 1), place) + (f", {what}" if what else ""),
-        evidence=_evidence(trace, spread, what, sites),
+        evidence=(
+            share("instructions on it", spread.top_share),
+            share("their cost", spread.top_cost, " of the latency"),
+            Measured("what it is", what, what or "not a decorator, a head or a one-line helper"),
+            number("source lines", spread.source_lines),
+            Measured("effective lines", round(effective, 2), counted),
+            Measured(
+                "effective lines by instructions", round(spread.effective, 2), f"{spread.effective:.2f}"
+            ),
+            number("call sites of that line", sites),
+        ),
         consequence="Costs by source line are blurred: many instructions carry a line that is not their own, "
         "because the compiler lost theirs.",
         remedy=_remedy(sites, source.path),
-    )
-
-
-def _evidence(trace: Trace, spread: Mapping, what: str, sites: int) -> tuple[Measured, ...]:
-    effective, text = effective_lines(trace), "{0:.2f} by executions and stall"
-    return (
-        share("instructions on it", spread.top_share),
-        share("their cost", spread.top_cost, " of the latency"),
-        Measured("what it is", what, what or "not a decorator, a head or a one-line helper"),
-        number("source lines", spread.source_lines),
-        Measured("effective lines", round(effective, 2), Message(text, effective)),
-        Measured("effective lines by instructions", round(spread.effective, 2), f"{spread.effective:.2f}"),
-        number("call sites of that line", sites),
     )
 
 

@@ -15,14 +15,7 @@ from rcv_py.analysis.core.reduction import Reduction, by_field, unchanged
 from rcv_py.analysis.events.marker_spans import LOST, PRIVILEGED, marker_spans, missing_words
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
-from rcv_py.analysis.program.code_match import (
-    CONSEQUENCE,
-    REMEDY,
-    TITLE,
-    CodeMatch,
-    how_to_read,
-    unreadable_texts,
-)
+from rcv_py.analysis.program import code_match
 from rcv_py.base.problems import Severity
 from rcv_py.base.runs import ascending, borders
 from rcv_py.base.text import Message, count, percent, plural
@@ -154,7 +147,7 @@ def placeholder(trace: Trace) -> HealthNote | None:
 
 def unreadable(trace: Trace) -> HealthNote | None:
     """Return a note if the operands of instructions are unknown, for want of a disassembler."""
-    texts = unreadable_texts(trace)
+    texts = code_match.unreadable_texts(trace)
     if not texts or trace.code.is_sampled:  # files of samples may have no texts
         return None
     code = trace.code
@@ -167,7 +160,7 @@ def unreadable(trace: Trace) -> HealthNote | None:
         evidence=(part("unreadable texts", number, total), Measured("example", example, example)),
         consequence="What follows from operands is not known: registers, bytes, operations, moves and "
         "inverted waits.",
-        remedy=how_to_read(trace),
+        remedy=code_match.how_to_read(trace),
     )
 
 
@@ -196,20 +189,20 @@ def not_traced(trace: Trace) -> HealthNote | None:
 NOTABLE = 0.01  # of the cycles: more changes the ranking of lines
 
 
-def wrong_code(trace: Trace, match: CodeMatch) -> HealthNote | None:
+def wrong_code(trace: Trace, match: code_match.CodeMatch) -> HealthNote | None:
     """Return a note if executions went to other units than their instructions name."""
     if not match.is_wrong:
         return None
     return HealthNote(
         name="wrong_code",
         severity=Severity.ERROR,
-        title=TITLE,
+        title=code_match.TITLE,
         evidence=(
             part("executions on another unit", match.mismatched, match.judged),
             Measured("examples", len(match.examples), match.examples_text(trace.code).rstrip(".")),
         ),
-        consequence=CONSEQUENCE,
-        remedy=REMEDY,
+        consequence=code_match.CONSEQUENCE,
+        remedy=code_match.REMEDY,
     )
 
 

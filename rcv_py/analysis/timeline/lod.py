@@ -43,16 +43,11 @@ Piece = tuple[np.ndarray, np.ndarray]  # numbers of a bucket's code (row * codes
 
 def build(tokens: Tokens, states: States) -> WaveLod:
     """Return the tables of one wave: at most about 5 bytes a token; see `tables`."""
-    bases = {"base": tokens.base, "state_base": states.base, "length": states.length}
     none = np.zeros(0, np.int32)
     wave = WaveColumns(
-        facts=facts_of(1, **bases),
+        facts=facts_of(1, base=tokens.base, state_base=states.base, length=states.length),
         token_first=borders([len(tokens)]),
-        offset=tokens.offset,
-        stall=tokens.stall,
-        busy=tokens.busy,
-        kind=tokens.kind,
-        line=tokens.line,
+        **{name: getattr(tokens, name) for name in ("offset", "stall", "busy", "kind", "line")},
         state_first=borders([len(states)]),
         state_offset=states.offset,
         state=states.state,
