@@ -90,9 +90,8 @@ def build(plan: Plan) -> Simulated:
         np.array(sorted(scopes), dtype=np.int64).reshape(len(scopes), 8),
     )
     clock, generation = realtime(residencies, whole.offset_of_se), plan.hardware.generation
-    return Simulated(
-        SyntheticCapture(generation, plan.kernels, tuple(runs), truth=whole, realtime=clock), live
-    )
+    capture = SyntheticCapture(generation, plan.kernels, tuple(runs), truth=whole, realtime=clock)
+    return Simulated(capture, live)
 
 
 def _run(plan: Plan, se: int, rng: random.Random, lines: np.ndarray, rows: list[int]) -> list[LiveWave]:

@@ -148,9 +148,8 @@ def assemble(
             target = labels[label]
             distance = (starts[target] - starts[number + 1]) // 4
             line = f"{name} {distance & 0xFFFF}"  # noqa: PLW2901 - the same, with a distance for the label
-        instructions.append(
-            SyntheticInstruction(line, place, what, target, dict(n.split("=") for n in notes.split()))
-        )
+        values = dict(note.split("=") for note in notes.split())
+        instructions.append(SyntheticInstruction(line, place, what, target, values))
     return SyntheticKernel(
         symbol=symbol,
         demangled=demangled,

@@ -104,9 +104,7 @@ def step(
     """Compare a build with an earlier build; see `compare`."""
     if before is None or before.costs is None or build.costs is None:
         return BuildStep(build)
-    found = compare(
-        before.costs, build.costs, seed, measure=measure, threshold=threshold, replicate=replicate
-    )
-    is_known = found.verdict is not Verdict.NOT_COMPARABLE and min(build.duration, first.duration) > 0
+    both = compare(before.costs, build.costs, seed, measure=measure, threshold=threshold, replicate=replicate)
+    is_known = both.verdict is not Verdict.NOT_COMPARABLE and min(build.duration, first.duration) > 0
     of_first = build.duration / first.duration if is_known else NAN
-    return BuildStep(build, before.name, found.judgement, of_first)
+    return BuildStep(build, before.name, both.judgement, of_first)

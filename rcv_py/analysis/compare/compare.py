@@ -307,11 +307,8 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: verdicts.KernelDelta, *, is
             "{0} {1} one workgroup only, so {2} is assumed to be noise; a replicate, another "
             "capture of the build of A, would show it."
         )
-        notes.append(
-            Message(
-                text, " and ".join(alone), "have" if len(alone) > 1 else "has", percent(verdicts.ASSUMED, 1)
-            )
-        )
+        have = "have" if len(alone) > 1 else "has"
+        notes.append(Message(text, " and ".join(alone), have, percent(verdicts.ASSUMED, 1)))
     covered = min(kernel.covered)
     if covered < COVERED:
         template = (

@@ -188,12 +188,8 @@ def _of_launch(launch: LaunchDelta) -> Judgement:
     numbers = Message("{0} ({1})", change(ratio), _durations(launch))
     noise = f"{100 * ratio.noise:.1f} %"
     if ratio.direction:
-        return Judgement(
-            _DIRECTION[ratio.direction],
-            "launch",
-            Message("The launch of B takes {0}; up to {1} may be noise.", numbers, noise),
-            ratio=ratio,
-        )
+        sentence = Message("The launch of B takes {0}; up to {1} may be noise.", numbers, noise)
+        return Judgement(_DIRECTION[ratio.direction], "launch", sentence, ratio=ratio)
     text = Message("{0}: the launch of B takes {1}, and ±{2} may be noise.", _NO_DIFFERENCE, numbers, noise)
     return Judgement(Verdict.SAME, "launch", text, ratio=ratio)
 
@@ -211,9 +207,8 @@ def _by_wave(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
     """The verdict of the traced waves alone."""
     equal, wave = kernel.at_equal_hits, kernel.a_wave
     if min(kernel.covered) < MIN_COVERED:
-        return refuse(
-            Message("the waves of A and B execute mostly different instructions ({0})", _amounts(kernel))
-        )
+        text = "the waves of A and B execute mostly different instructions ({0})"
+        return refuse(Message(text, _amounts(kernel)))
     if is_same_isa:
         return _of(equal, "hit", kernel)
     if abs(kernel.work - 1) <= WORK_ALIKE:  # equal work: both are cycles a wave, one of them more certain

@@ -151,9 +151,10 @@ def annotation(mode: Annotation, has: Ingredients) -> LineBars:
     return _MAKERS[mode](has)
 
 
-def _bars(
-    mode: Annotation, has: Ingredients, shown: list[tuple[Part, np.ndarray]], unit: str, of: str
-) -> LineBars:
+_Shown = list[tuple[Part, np.ndarray]]
+
+
+def _bars(mode: Annotation, has: Ingredients, shown: _Shown, unit: str, of: str) -> LineBars:
     nothing = np.zeros(len(has.code), dtype=np.int64)
     value = np.stack([nothing, *(column for _, column in shown)])[1:] * ~has.code.is_label
     lanes = 1 + max((part.lane for part, _ in shown), default=0)

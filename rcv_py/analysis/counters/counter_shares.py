@@ -68,9 +68,8 @@ class CounterShares:
                 parts.append((Message("{0} Peak", pipe), self.peak[at], self.busy_then[at]))
             for title, part, of in parts:
                 if of:
-                    bars.append(
-                        CounterBar(title, 100 * scale(name) * float(part / of), _KIND.get(pipe, pipe))
-                    )
+                    share = 100 * scale(name) * float(part / of)
+                    bars.append(CounterBar(title, share, _KIND.get(pipe, pipe)))
         return tuple(bars)
 
     def share(self, pipe: str) -> np.ndarray:

@@ -194,9 +194,8 @@ def counters(trace: Trace) -> Counters:
 
 def _note_lost(notes: list[str], lost: int) -> None:
     if lost:
-        notes.append(
-            Message("{0} of banks or places that no device has are left out.", plural(lost, "sample"))
-        )
+        text = Message("{0} of banks or places that no device has are left out.", plural(lost, "sample"))
+        notes.append(text)
 
 
 # -- counters of the thread trace -----------------------------------------------------------------------
@@ -229,9 +228,8 @@ def _sq(trace: Trace, notes: list[str]) -> Iterator[RawCounter]:
                 own = replace(samples, value=samples.value[:, lane])
                 yield RawCounter(plain, CounterFamily.SQ, simds, own.by_time(), interval)
     if unnamed:
-        notes.append(
-            Message("The capture does not name {0}: shown as UNK and a number.", plural(unnamed, "counter"))
-        )
+        text = "The capture does not name {0}: shown as UNK and a number."
+        notes.append(Message(text, plural(unnamed, "counter")))
 
 
 def _most_frequent(gaps: Sequence[np.ndarray]) -> int:
@@ -252,10 +250,8 @@ def _spm(series: Sequence[SpmSeries], times: Callable[[SpmSeries], np.ndarray]) 
     unit = {place: place[2] if is_plain else number for number, place in enumerate(places)}
     for name in dict.fromkeys(one.counter for one in series):
         parts = [one for one in series if one.counter == name]
-        units = [unit[one.array, one.wgp, one.instance] for one in parts]
-        place = [
-            (one.se, 0, at) if one.is_xcc else (0, one.se, at) for one, at in zip(parts, units, strict=True)
-        ]
+        units = ((one, unit[one.array, one.wgp, one.instance]) for one in parts)
+        place = [(one.se, 0, at) if one.is_xcc else (0, one.se, at) for one, at in units]
         xcc, se, cu = np.repeat(np.array(place, np.int32), [len(one.time) for one in parts], axis=0).T
         time, value = ([times(one) for one in parts], [one.value for one in parts])
         samples = Samples(np.concatenate(time), xcc, se, cu, np.concatenate(value))

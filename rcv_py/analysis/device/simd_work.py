@@ -187,10 +187,8 @@ def simd_cycles(work: SimdWork) -> SimdCycles:
 
 def joined_cycles(parts: Sequence[SimdCycles]) -> SimdCycles:
     """Return the sums of several slabs by SIMD."""
-    table = joined([SimdCycles.empty(), *parts])
-    place, *sums = summed(
-        table.place, table.resident, table.issuing, table.no_issue, table.matrix, table.nothing
-    )
+    one = joined([SimdCycles.empty(), *parts])
+    place, *sums = summed(one.place, one.resident, one.issuing, one.no_issue, one.matrix, one.nothing)
     return SimdCycles(place, *sums)
 
 

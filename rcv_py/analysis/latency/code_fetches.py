@@ -123,6 +123,5 @@ def _finish(trace: Trace, part: _Part) -> CodeFetches:
 
 
 _GAPS = tables(_Gaps.empty())
-FETCHES = Reduction(
-    _map, by_field(_Part, arrivals=added(1), gaps=_GAPS, earliest=_GAPS, elsewhere=sum), _finish
-)
+_MERGE = by_field(_Part, arrivals=added(1), gaps=_GAPS, earliest=_GAPS, elsewhere=sum)
+FETCHES = Reduction(_map, _MERGE, _finish)

@@ -230,9 +230,8 @@ def _finish(trace: Trace, part: _Hidden) -> HiddenLatency:
         "importance busy (matrix, vector arithmetic, memory, scalar)."
     ]
     if trace.architecture.busy_is_issue:
-        parts.append(
-            "On gfx9 units but the matrix unit are busy only while they issue, as the trace shows no more."
-        )
+        text = "On gfx9 units but the matrix unit are busy only while they issue, as the trace shows no more."
+        parts.append(text)
     if len(trace.other_simd):
         parts.append("Memory instructions of the sibling SIMD count as busy.")
     return _answer(trace, part, join_texts(" ", filter(None, (*parts, passes))))

@@ -320,9 +320,8 @@ def _split(columns: tuple[np.ndarray, ...], rows: np.ndarray) -> tuple[np.ndarra
 
     The columns are begin, issue, end and kind.
     """
-    begin, issue, end, kind = (
-        column.repeat(1 + np.bincount(rows, minlength=len(column))) for column in columns
-    )
+    times = 1 + np.bincount(rows, minlength=len(columns[0]))
+    begin, issue, end, kind = (column.repeat(times) for column in columns)
     stalls = rows + np.arange(len(rows))
     end[stalls] = begin[stalls + 1] = issue[stalls]
     issue[stalls + 1] = end[stalls + 1]

@@ -228,9 +228,8 @@ class Evaluator:
         known = (*self.given, *self._formulas, *FUNCTIONS)
         near = difflib.get_close_matches(node.text, known, 1, 0.75)
         hint = Message(" Did you mean {0}?", near[0]) if near else ""
-        return node.error(
-            FormulaKind.UNKNOWN, Message("There is no counter or formula {0}.{1}", node.text, hint)
-        )
+        text = Message("There is no counter or formula {0}.{1}", node.text, hint)
+        return node.error(FormulaKind.UNKNOWN, text)
 
 
 # -- values of trees ------------------------------------------------------------------------------------
@@ -301,9 +300,8 @@ def _called(node: Call, lookup: Lookup) -> np.ndarray:
         chosen = [_place(rest[0], length, lookup)] if len(rest) == 1 else _range(rest, length, lookup)
         return np.take(value, chosen, axis=axis)
     if length < 2:
-        raise node.error(
-            FormulaKind.SHORT, Message("The axis {0} has {1}; two or more are needed.", AXES[axis], length)
-        )
+        text = Message("The axis {0} has {1}; two or more are needed.", AXES[axis], length)
+        raise node.error(FormulaKind.SHORT, text)
     if node.function == "remove":
         return np.delete(value, _place(rest[0], length, lookup), axis=axis)
     return np.diff(value, axis=axis)
@@ -349,9 +347,8 @@ def _whole(item: Node, lookup: Lookup) -> int:
     """The integer part of a single number."""
     value = _value(item, lookup)
     if value.size != 1:
-        raise item.error(
-            FormulaKind.SCALAR, Message("One number is needed here; this is {0}.", shape_text(value))
-        )
+        text = Message("One number is needed here; this is {0}.", shape_text(value))
+        raise item.error(FormulaKind.SCALAR, text)
     number = float(value.reshape(-1)[0])
     if not abs(number) < 1 << 53:  # nan too
         raise item.error(FormulaKind.INDEX, Message("{0} is no place of an axis.", number))
