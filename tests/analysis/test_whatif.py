@@ -181,6 +181,24 @@ def test_a_recording_is_played_once_as_it_was(monkeypatch: pytest.MonkeyPatch) -
     assert found == [Player(made).predict(one, is_quick=True) for one in experiments]
 
 
+def test_equal_units_are_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the capture, and each of them once more as if it had run later."""
+    trace = sample_trace("matmul_small")
+    units = [one for rows in engines(trace) for one in streams(trace, trace.reader.read(rows).waves)]
+    later = [replace(one, start=one.start + 99, issue=one.issue + 99, base=one.base - 99) for one in units]
+    alone = [Player([one]).predict([Latency(factor=0.5)]) for one in units]
+    played: list[int] = []
+    whole = Board.play
+    monkeypatch.setattr(
+        Board, "play", lambda self, one, **how: played.append(len(one)) or whole(self, one, **how)
+    )
+    found = Player([*units, *later]).predict([Latency(factor=0.5)])
+    assert found.units == 2 * tuple(one.units[0] for one in alone)
+    twice = len(played)
+    Player(units).predict([Latency(factor=0.5)])
+    assert len(played) == 2 * twice
+
+
 def test_columns_of_a_recording_agree(one: Recording) -> None:
     for each in (one, repeated(one, 3), replace(one)):
         assert each.first[-1] == len(each.order) == len(each.latency)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import fields, replace
 from functools import cache
@@ -30,6 +30,7 @@ NOTHING = "where a range has no width, nothing that was recorded depends on the 
 # nine of ten ranges hold what the changed kernel does; docs/prediction.md has the proof.
 MARGIN = 0.004  # of the span
 MARGIN_OF_CHANGE = 0.06  # of the change that the range would end at
+NAMES = ("row", "slot")  # columns that say which waves these are, and nothing of how they play
 AT_ONCE = min(8, os.cpu_count() or 1)  # compute units that are played in parallel: each takes memory
 
 
@@ -82,6 +83,10 @@ class PlayedUnit:
             self._made[guess] = recording(self.stream, guess)
         return self._made[guess]
 
+    def forget(self, guess: Guess) -> None:
+        """Free the recording under a guess."""
+        del self._made[guess]
+
     def unchanged(self, guess: Guess = USUAL, times: int = 1) -> tuple[Recording, Played]:
         """Return the unit before a change, and its waves; they run `times` times if none of them queues."""
         if (guess, times) not in self._bases:
@@ -122,6 +127,7 @@ class Player:
         """Take compute units, and what no change can exceed, which is asked for when the first is played."""
         self._ceilings = cache(ceilings)
         self._units = [PlayedUnit(stream) for stream in streams if len(stream)]
+        self._firsts: dict[Guess, list[PlayedUnit]] = {}
 
     def recordings(self, guess: Guess = USUAL) -> list[Recording]:
         """Return the recording of each compute unit under a guess."""
@@ -173,21 +179,37 @@ class Player:
             life_after=_life([one.after for one in usual.pairs]),
             units=usual.units,
             guesses=tuple(dict.fromkeys(guess.text for guess in guesses)),
-            tokens=sum(map(len, self.recordings())),
+            tokens=sum(len(unit.stream) for unit in self._units),
             notes=tuple(notes),
         )
 
     def _compared(self, pool: Executor, guess: Guess, changes: Sequence[Change]) -> _Compared:
         """Play all units under a guess."""
         checkpoint()
-        pairs = [*pool.map(lambda unit: unit.changed(guess, changes), self._units)]
+        firsts = self._alike(pool, guess)
+        alone = [*dict.fromkeys(firsts)]
+        played = dict(zip(alone, pool.map(lambda unit: unit.changed(guess, changes), alone), strict=True))
+        pairs = [played[unit] for unit in firsts]
         least = [
             self._ceilings().least(
                 unit.stream, unit.unchanged(guess, _times(changes))[0], pair.before.span, changes
             )
-            for unit, pair in zip(self._units, pairs, strict=True)
+            for unit, pair in zip(firsts, pairs, strict=True)
         ]
         return _Compared(pairs, least)
+
+    def _alike(self, pool: Executor, guess: Guess) -> list[PlayedUnit]:
+        """Return for each unit the first one with the same recording: equal units are played once."""
+        if guess not in self._firsts:
+            found: list[PlayedUnit] = []
+            made = pool.map(lambda unit: unit.recording(guess), self._units)
+            for unit, own in zip(self._units, made, strict=True):
+                same = (one for one in dict.fromkeys(found) if _plays_as(own, one.recording(guess)))
+                found.append(next(same, unit))
+                if found[-1] is not unit:
+                    unit.forget(guess)
+            self._firsts[guess] = found
+        return self._firsts[guess]
 
 
 class _Pair(NamedTuple):
@@ -244,9 +266,16 @@ def applied(recorded: Recording, changes: Sequence[Change]) -> Recording:
     return recorded if _is_same(made, recorded) else arbitrated(made)
 
 
-def _is_same(one: Recording, other: Recording) -> bool:
-    """Whether two recordings of the same waves play alike."""
-    pairs = ((getattr(one, column.name), getattr(other, column.name)) for column in fields(one))
+def _plays_as(one: Recording, other: Recording) -> bool:
+    """Whether two recordings of different waves play alike, earlier or later as a whole."""
+    shift = one.begin.min() - other.begin.min()
+    return _is_same(replace(one, begin=one.begin - shift, issued=one.issued - shift), other, NAMES)
+
+
+def _is_same(one: Recording, other: Recording, apart: Collection[str] = ()) -> bool:
+    """Whether two recordings have the same columns; those `apart` may differ."""
+    names = (column.name for column in fields(one) if column.name not in apart)
+    pairs = ((getattr(one, name), getattr(other, name)) for name in names)
     return all(mine is its or np.array_equal(mine, its) for mine, its in pairs)
 
 
