@@ -64,6 +64,9 @@ if [ ! -e "$stamp" ]; then
     if "$venv/bin/rcv" --version | grep -q '^disassembler none'; then # pip has none for this processor
         as_root libllvm22 || say "without libllvm22 the instructions of raw captures are numbers"
     fi
+    if [ "$what" = run ]; then # the machine code that it makes is kept: no capture waits for it
+        "$venv/bin/rcv" whatif sample_traces/matmul_tiled >/dev/null 2>&1 || true
+    fi
     rm -f "$venv"/.rcv-"$what"-*
     : >"$stamp"
 fi
