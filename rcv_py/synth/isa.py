@@ -8,43 +8,28 @@ from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
 # Prefix, unit, kind.  The first matching row counts, so exceptions come first.
 _UNITS = (
     ("s_endpgm", "end", TokenKind.MSG),
-    ("s_waitcnt", "wait", TokenKind.IMMED),
-    ("s_wait_", "wait", TokenKind.IMMED),
+    *((prefix, "wait", TokenKind.IMMED) for prefix in ("s_waitcnt", "s_wait_")),
     ("s_barrier_signal", "none", TokenKind.IMMED),
     ("s_barrier", "barrier", TokenKind.IMMED),
-    ("s_nop", "none", TokenKind.IMMED),
-    ("s_sleep", "none", TokenKind.IMMED),
-    ("s_setprio", "none", TokenKind.IMMED),
-    ("s_delay_alu", "none", TokenKind.IMMED),
-    ("s_clause", "none", TokenKind.IMMED),
-    ("s_ttracedata", "message", TokenKind.MSG),
-    ("s_sendmsg", "message", TokenKind.MSG),
+    *((f"s_{name}", "none", TokenKind.IMMED) for name in ("nop", "sleep", "setprio", "delay_alu", "clause")),
+    *((prefix, "message", TokenKind.MSG) for prefix in ("s_ttracedata", "s_sendmsg")),
     ("s_cbranch", "branch", TokenKind.NEXT),
     ("s_branch", "branch", TokenKind.JUMP),
-    ("s_load", "smem", TokenKind.SMEM),
-    ("s_buffer_load", "smem", TokenKind.SMEM),
+    *((prefix, "smem", TokenKind.SMEM) for prefix in ("s_load", "s_buffer_load")),
     ("s_", "salu", TokenKind.SALU),
     *((prefix, "matrix", TokenKind.VALU) for prefix in MATRIX_PREFIXES),
     ("v_", "valu", TokenKind.VALU),
     ("ds_", "lds", TokenKind.LDS),
     ("buffer_", "vmem", TokenKind.VMEM),
-    ("global_", "vmem", TokenKind.FLAT),
-    ("flat_", "vmem", TokenKind.FLAT),
-    ("scratch_", "vmem", TokenKind.FLAT),
+    *((prefix, "vmem", TokenKind.FLAT) for prefix in ("global_", "flat_", "scratch_")),
 )
 
 # Cycles that the matrix unit is busy, by a part of the mnemonic.
-_PASSES = (
-    ("f32_32x32x8_f16", 32),
-    ("f32_32x32x8_bf16", 32),
-    ("f32_32x32x16", 32),
-    ("f32_16x16x16", 16),
-    ("f32_16x16x32", 16),
-    ("f32_16x16x128", 16),
-    ("f32_32x32x64", 32),
-    ("f32_16x16x4_f32", 32),
-    ("f32_32x32x2_f32", 64),
-)
+_PASSES = {
+    16: ("f32_16x16x16", "f32_16x16x32", "f32_16x16x128"),
+    32: ("f32_32x32x8_f16", "f32_32x32x8_bf16", "f32_32x32x16", "f32_32x32x64", "f32_16x16x4_f32"),
+    64: ("f32_32x32x2_f32",),
+}
 _WMMA_PASSES = {11: 32, 12: 16}
 
 # Lanes of the slow pipe: a quarter of the rate.
@@ -156,7 +141,8 @@ def _waits(text: str) -> tuple[tuple[str, int], ...]:
 
 def _passes(name: str, unit: str, width: int, generation: int) -> int:
     if unit == "matrix":
-        return _WMMA_PASSES.get(generation) or next(cycles for part, cycles in _PASSES if part in name)
+        known = (cycles for cycles, parts in _PASSES.items() if any(part in name for part in parts))
+        return _WMMA_PASSES.get(generation) or next(known)
     if unit == "valu":
         return 16 if name.startswith(_SLOW_VALU) else 4
     if unit in ("vmem", "lds"):

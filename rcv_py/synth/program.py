@@ -106,14 +106,9 @@ def kernel(name: str, address: int | None = None) -> SyntheticKernel:
     """Return a kernel of `kernels/`, at `address` if given, else at its own."""
     text = (Path(__file__).parent / "kernels" / f"{name}.s").read_text(encoding="utf-8")
     head = dict(line[1:].split(" ", 1) for line in text.splitlines() if line.startswith("."))
-    return assemble(
-        text,
-        head["symbol"],
-        int(head["generation"]),
-        SOURCES,
-        demangled=head["demangled"],
-        address=int(head["address"], 0) if address is None else address,
-    )
+    symbol, demangled, generation = head["symbol"], head["demangled"], int(head["generation"])
+    address = int(head["address"], 0) if address is None else address
+    return assemble(text, symbol, generation, SOURCES, demangled=demangled, address=address)
 
 
 def assemble(
@@ -151,12 +146,7 @@ def assemble(
         values = dict(note.split("=") for note in notes.split())
         instructions.append(SyntheticInstruction(line, place, what, target, values))
     return SyntheticKernel(
-        symbol=symbol,
-        demangled=demangled,
-        generation=generation,
-        address=address,
-        instructions=tuple(instructions),
-        labels=labels,
+        symbol, demangled, generation, address=address, instructions=tuple(instructions), labels=labels
     )
 
 

@@ -153,23 +153,12 @@ def _event(time: int, kind: EventKind, payload: int = 0, flags: int = 0, **more:
 
 def _dispatch(time: int, index: int, kernel: SyntheticKernel) -> dict[str, Any]:
     return {
-        "kind": "dispatch",
-        "time": time,
-        "me_id": 1,
-        "pipe_id": 0,
-        "kernel_id": index + 1,
+        **{"kind": "dispatch", "time": time, "me_id": 1, "pipe_id": 0, "kernel_id": index + 1},
         "kernel_name": kernel.symbol,
         "entry_point": {"address": kernel.address, "code_object_id": kernel.codeobj},
-        "user_sgprs": 8,
-        "vgprs": 160,
-        "sgprs": 32,
-        "lds_size": 32768,
-        "thread_dim_x": 256,
-        "thread_dim_y": 1,
-        "thread_dim_z": 1,
-        "dispatch_pkt_addr": (0x7F << 40) + 64 * index,
-        "flags": 1,
-        "byte_offset": 0,
+        **{"user_sgprs": 8, "vgprs": 160, "sgprs": 32, "lds_size": 32768},
+        **{"thread_dim_x": 256, "thread_dim_y": 1, "thread_dim_z": 1},
+        **{"dispatch_pkt_addr": (0x7F << 40) + 64 * index, "flags": 1, "byte_offset": 0},
     }
 
 
@@ -199,15 +188,13 @@ def _monitored(waves: list[WaveRun], edges: np.ndarray) -> dict[str, np.ndarray]
     begin, end = np.array([(wave.begin, wave.end) for wave in waves]).T
     issue = tokens[:, 0] + tokens[:, 2]
     waits = tokens[tokens[:, 1] == TokenKind.IMMED]
+    of_kinds = {name: issue[np.isin(tokens[:, 1], kinds)] for name, kinds in _INSTRUCTIONS.items()}
     return {
         "SQ_WAVES": _counted(begin, edges),
         "SQ_WAVE_CYCLES": _covered(begin, end, edges),
         "SQ_WAIT_ANY": _covered(waits[:, 0], waits[:, 0] + waits[:, 2], edges),
         "SQ_BUSY_CYCLES": _covered(*_union(begin, end), edges),
-        **{
-            name: _counted(issue[np.isin(tokens[:, 1], kinds)], edges)
-            for name, kinds in _INSTRUCTIONS.items()
-        },
+        **{name: _counted(moments, edges) for name, moments in of_kinds.items()},
     }
 
 

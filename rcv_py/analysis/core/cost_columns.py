@@ -92,13 +92,9 @@ def _line_stats(tokens: TokenColumns, n: int) -> LineStats:
     duration = tokens.duration[known]
     longest = np.zeros(n, dtype=np.int64)
     np.maximum.at(longest, line, duration)
-    return LineStats(
-        np.bincount(line, minlength=n),
-        sums(line, duration, n),
-        sums(line, tokens.stall[known], n),
-        longest,
-        sums(line, tokens.idle[known], n),
-    )
+    columns = (duration, tokens.stall[known], tokens.idle[known])
+    latency, stall, idle = (sums(line, column, n) for column in columns)
+    return LineStats(np.bincount(line, minlength=n), latency, stall, longest, idle)
 
 
 SAMPLES = "PC samples"  # the label where a trace has samples and no cycles

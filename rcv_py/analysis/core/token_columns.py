@@ -10,6 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.core.saturated import later, narrow, sums, sums_of_runs
 from rcv_py.base.runs import ascending, borders, repeated, run_starts
+from rcv_py.model.columns import field_names
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import TracedWave, WaveBatch
 
@@ -149,15 +150,7 @@ class TokenColumns:
 def batch_of(waves: Iterable[TracedWave], missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
     """Return a batch of these waves."""
     tokens = of_waves(waves)
-    return WaveBatch(
-        waves=tokens.waves,
-        first=tokens.first,
-        stall=tokens.stall,
-        busy=tokens.busy,
-        kind=tokens.kind,
-        line=tokens.line,
-        missing=missing,
-    )
+    return WaveBatch(**{name: getattr(tokens, name) for name in field_names(TokenColumns)}, missing=missing)
 
 
 def columns_of(batch: WaveBatch) -> TokenColumns:
@@ -169,14 +162,12 @@ def of_waves(waves: Iterable[TracedWave]) -> TokenColumns:
     """Return the columns of these waves."""
     waves = tuple(waves)
     tokens = [wave.tokens for wave in waves]
-    return TokenColumns(
-        waves,
-        borders([len(table) for table in tokens]),
-        _joined([table.stall for table in tokens], np.int32),
-        _joined([table.busy for table in tokens], np.int32),
-        _joined([table.kind for table in tokens], np.uint8),
-        _joined([table.line for table in tokens], np.int32),
+    first = borders([len(table) for table in tokens])
+    stall, busy, line = (
+        _joined([getattr(table, name) for table in tokens], np.int32) for name in ("stall", "busy", "line")
     )
+    kind = _joined([table.kind for table in tokens], np.uint8)
+    return TokenColumns(waves, first, stall, busy, kind, line)
 
 
 def _numbers(values: Iterable[int]) -> np.ndarray:

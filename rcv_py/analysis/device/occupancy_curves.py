@@ -54,15 +54,9 @@ def occupancy_numbers(steps: StepCurve) -> OccupancyNumbers:
     full = np.flatnonzero(steps.value >= FULL * peak)
     ramp = int(steps.time[full[0]]) - begin
     tail, drain = (end - _over(steps, rows) for rows in (np.flatnonzero(2 * steps.value > peak), full))
+    mean, share = steps.area / width, tail / width
     return OccupancyNumbers(
-        begin=begin,
-        end=end,
-        area=int(steps.area),
-        mean=steps.area / width,
-        peak=peak,
-        tail=tail / width,
-        ramp=ramp,
-        drain=drain,
+        begin, end, int(steps.area), mean=mean, peak=peak, tail=share, ramp=ramp, drain=drain
     )
 
 

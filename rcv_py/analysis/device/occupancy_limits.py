@@ -205,14 +205,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         )
         notes.append(Message(template, plural(resident.peak, "wave")))
     return OccupancyLimits(
-        device=device,
-        limits=tuple(limits),
-        waves=waves,
-        cap=cap,
-        resident=resident,
-        notes=tuple(notes),
-        goal=goal,
-        group=group,
+        device, tuple(limits), waves, cap=cap, resident=resident, notes=tuple(notes), goal=goal, group=group
     )
 
 
@@ -258,18 +251,10 @@ def _of_dispatch(trace: Trace) -> KernelResources | None:
     """The capture's own facts about a launch of this kernel, None without."""
     known = [one for one in trace.dispatches if one.vgprs or one.lds_size]
     for launch in [one for one in known if one.name and one.name in trace.kernel_name] or known:
-        return KernelResources(
-            kernel=launch.name,
-            dispatch=-1,
-            vgprs=launch.vgprs or -1,
-            accum_vgprs=0,
-            sgprs=launch.sgprs or -1,
-            lds=launch.lds_size,
-            scratch=-1,
-            workgroup=launch.workgroup_size,
-            grid=(0, 0, 0),
-            file=TRACE,
-        )
+        sizes = {"vgprs": launch.vgprs or -1, "sgprs": launch.sgprs or -1, "lds": launch.lds_size}
+        sizes |= {"accum_vgprs": 0, "scratch": -1}
+        threads = launch.workgroup_size
+        return KernelResources(launch.name, -1, **sizes, workgroup=threads, grid=(0, 0, 0), file=TRACE)
     return None
 
 

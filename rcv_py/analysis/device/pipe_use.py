@@ -128,15 +128,9 @@ def _inside(parcel: Parcel, start: np.ndarray, stop: np.ndarray) -> tuple[np.nda
 
 def _finish(_trace: Trace, part: Sums) -> PipeUse:
     place, resident, busy, working, *pipes = part
-    return PipeUse(
-        se=place >> 32,
-        cu=(place >> 16 & 0xFFFF) - 1,
-        simd=place & 0xFFFF,
-        resident=resident,
-        busy=busy,
-        working=working,
-        pipes=np.stack(pipes, axis=1),
-    )
+    se, cu, simd = place >> 32, (place >> 16 & 0xFFFF) - 1, place & 0xFFFF
+    table = np.stack(pipes, axis=1)
+    return PipeUse(se, cu, simd, resident=resident, busy=busy, working=working, pipes=table)
 
 
 PIPE_USE = Reduction(_map, added(3 + len(PIPES)), _finish, is_together=True, is_of_simd=True)

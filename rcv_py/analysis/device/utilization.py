@@ -229,14 +229,5 @@ def _track(unit: int, simd: int, parts: Sequence[_Spans]) -> Track:
     ties = np.flatnonzero(is_tie | np.append(is_tie[1:], False))
     if len(ties):
         order[ties] = order[ties][np.lexsort((-end[ties], start[ties]))]
-    name = UNITS[unit]
-    return Track(
-        name=_name(name, simd),
-        unit=name,
-        simd=simd,
-        start=start,
-        end=spans.end[order],
-        kind=spans.kind[order],
-        wave=spans.wave[order],
-        token=spans.token[order],
-    )
+    columns = {name: getattr(spans, name)[order] for name in ("start", "end", "kind", "wave", "token")}
+    return Track(_name(UNITS[unit], simd), UNITS[unit], simd, **columns)

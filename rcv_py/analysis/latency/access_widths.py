@@ -84,13 +84,8 @@ def access_width(text: str) -> int:
     return UNKNOWN
 
 
-VECTOR_MEMORY = (
-    InstructionClass.VMEM_LOAD,
-    InstructionClass.VMEM_STORE,
-    InstructionClass.LDS_DMA,
-    InstructionClass.ATOMIC,
-    InstructionClass.SCRATCH,
-)
+_VECTOR_CLASSES = ("VMEM_LOAD", "VMEM_STORE", "LDS_DMA", "ATOMIC", "SCRATCH")
+VECTOR_MEMORY = tuple(InstructionClass[name] for name in _VECTOR_CLASSES)
 _VECTOR_NAMES = ("buffer_", "tbuffer_", "global_", "flat_", "image_", "scratch_")
 
 

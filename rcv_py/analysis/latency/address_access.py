@@ -77,13 +77,8 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 def _access(trace: Trace, one: AddressBlocks) -> dict[str, float]:
     about, device = KINDS.get(one.kind), trace.architecture
-    row: dict[str, float] = {
-        "line": one.line,
-        "marker": one.marker,
-        "blocks": len(one.address),
-        "incomplete": one.incomplete,
-        "unusable": one.unusable,
-    }
+    row = {name: getattr(one, name) for name in ("line", "marker", "incomplete", "unusable")}
+    row["blocks"] = len(one.address)
     if about is None or not len(one.address):
         return row
     text = trace.code.text[one.line].strip() if one.line >= 0 else ""

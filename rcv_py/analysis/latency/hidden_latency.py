@@ -29,13 +29,9 @@ from rcv_py.model.waves import TracedWave
 MATRIX, VALU, VMEM, SCALAR, OTHER = range(5)  # units, the most important first
 
 _UNITS = {
-    TokenKind.MATRIX: MATRIX,
-    TokenKind.VALU: VALU,
-    TokenKind.VMEM: VMEM,
-    TokenKind.FLAT: VMEM,
-    TokenKind.LDS: VMEM,
-    TokenKind.SALU: SCALAR,
-    TokenKind.SMEM: SCALAR,
+    **{TokenKind.MATRIX: MATRIX, TokenKind.VALU: VALU},
+    **dict.fromkeys((TokenKind.VMEM, TokenKind.FLAT, TokenKind.LDS), VMEM),
+    **dict.fromkeys((TokenKind.SALU, TokenKind.SMEM), SCALAR),
 }
 
 
@@ -378,15 +374,6 @@ def hidden_table(code: CodeTable, latency: HiddenLatency, show_idle: bool = True
     rest = seen.sum(axis=0)
     rows = np.flatnonzero((total > 0) & ~code.is_label)
     rows = rows[np.lexsort((rows, -total[rows], -rest[rows]))]
-    idle, stall, issue = hidden[:, rows]
-    seen_parts, hidden = seen[[1, 2, 0]][:, rows], hidden[:, rows].sum(axis=0)
-    return HiddenTable(
-        line=rows,
-        total=total[rows],
-        seen=rest[rows],
-        hidden=hidden,
-        idle=idle,
-        stall=stall,
-        issue=issue,
-        seen_parts=seen_parts,
-    )
+    parts = dict(zip(("idle", "stall", "issue"), hidden[:, rows], strict=True))
+    costs = {"total": total[rows], "seen": rest[rows], "hidden": hidden[:, rows].sum(axis=0)}
+    return HiddenTable(line=rows, **costs, **parts, seen_parts=seen[[1, 2, 0]][:, rows])

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -321,19 +321,17 @@ def _table(counter: LevelCounter, ops: MemoryOps, values: _Values, is_reference:
     issue, stall = (_mean(sums(ops.line, column, size), by) for column in (ops.busy, ops.stall))
     rows = np.flatnonzero(count)
     rows = rows[np.argsort(-mean[rows], kind="stable")]
-    return MemoryLatency(
-        unit=np.full(len(rows), counter.unit),
-        line=rows.astype(np.int32),
-        mean=mean[rows],
-        std=std[rows],
-        error=error[rows],
-        samples=count[rows],
-        censored=censored[rows],
-        issue=issue[rows],
-        stall=stall[rows],
-        interval=interval,
-        assumption="",
-    )
+    columns: dict[str, Any] = {
+        "mean": mean,
+        "std": std,
+        "error": error,
+        "samples": count,
+        "censored": censored,
+    }
+    columns |= {"issue": issue, "stall": stall}
+    chosen = {name: column[rows] for name, column in columns.items()}
+    unit = np.full(len(rows), counter.unit)
+    return MemoryLatency(unit=unit, line=rows.astype(np.int32), **chosen, interval=interval, assumption="")
 
 
 def _mean(sums: np.ndarray, count: np.ndarray) -> np.ndarray:

@@ -154,12 +154,7 @@ def _step(test: _Test, value: Range, row: Traffic) -> DecisionStep:
     is_zero = not is_apart and not any(row.counted[key] for key in test.keys[:2])
     unknown = _APART if is_apart else _IS_ZERO if is_zero else test.unknown
     means = {YES: test.yes, NO: test.no, UNKNOWN: unknown}[answer]
+    missing = tuple(lacks) if is_countable else ()
     return DecisionStep(
-        name=test.name,
-        question=test.question,
-        value=value,
-        limit=test.limit,
-        answer=answer,
-        means=means,
-        missing=tuple(lacks) if is_countable else (),
+        test.name, test.question, value, limit=test.limit, answer=answer, means=means, missing=missing
     )
