@@ -294,11 +294,8 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: verdicts.KernelDelta, *, is
             notes.append(Message(template, name))
         if side.missing:
             do = "do" if side.missing > 1 else "does"
-            notes.append(
-                Message(
-                    "{0} of {1} could not be read and {2} not count.", plural(side.missing, "wave"), name, do
-                )
-            )
+            text = "{0} of {1} could not be read and {2} not count."
+            notes.append(Message(text, plural(side.missing, "wave"), name, do))
         if side.selection:
             notes.append(Message("Cycles of {0} belong to {1}.", name, side.selection))
     alone = [name for side, name in ((a, "A"), (b, "B")) if side.is_by_wave]

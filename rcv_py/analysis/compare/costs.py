@@ -230,12 +230,9 @@ def _finish(groups: _Groups, trace: Trace, part: _Costs) -> CaptureCosts:
     tables[:, key] = columns
     hits, latency, stall, idle = tables.reshape(4, len(first), n)[:, :, : len(trace.code)]
     return CaptureCosts(
-        name=trace.name,
+        **{name: getattr(trace, name) for name in ("name", "architecture", "code", "sources")},
         kernel=trace.kernel_name,
-        architecture=trace.architecture,
         step=trace.architecture.base_clock,
-        code=trace.code,
-        sources=trace.sources,
         engine=places[first, 0].astype(np.int16),
         waves=np.bincount(group[at], minlength=len(first)),
         hits=hits,

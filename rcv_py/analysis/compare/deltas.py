@@ -224,16 +224,10 @@ def deltas(
     floor = np.where(np.minimum(*values) > 0, np.maximum(floor, step), floor)
     noise = np.maximum(chance, floor)
     noise = noise if replicate is None else np.maximum(noise, np.abs(replicate))
-    hits_a, hits_b = (_summed(column[None, :].astype(float), of_rows, n)[0] for column in hits)
+    times = (_summed(column[None, :].astype(float), of_rows, n)[0] for column in hits)
+    hits_a, hits_b = (np.rint(column).astype(np.int64) for column in times)
     cost_a, cost_b = values
-    return Deltas(
-        hits_a=np.rint(hits_a).astype(np.int64),
-        hits_b=np.rint(hits_b).astype(np.int64),
-        cost_a=cost_a,
-        cost_b=cost_b,
-        noise=noise,
-        is_real=np.abs(cost_b - cost_a) > noise,
-    )
+    return Deltas(hits_a, hits_b, cost_a, cost_b, noise, is_real=np.abs(cost_b - cost_a) > noise)
 
 
 def _taken(table: np.ndarray, rows: np.ndarray) -> np.ndarray:

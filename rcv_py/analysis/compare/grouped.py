@@ -64,11 +64,8 @@ def by_class(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> Groups:
     return _dense(np.where(_is_label(a, b, row_a, row_b), -1, of), names, texts)
 
 
-GROUPS: dict[str, Callable[[CaptureCosts, CaptureCosts, Alignment], Groups]] = {
-    "source": by_source,
-    "block": by_block,
-    "class": by_class,
-}
+_Grouping = Callable[[CaptureCosts, CaptureCosts, Alignment], Groups]
+GROUPS: dict[str, _Grouping] = {"source": by_source, "block": by_block, "class": by_class}
 
 
 def _dense(of: np.ndarray, names: Sequence[str], texts: Sequence[str]) -> Groups:

@@ -135,17 +135,9 @@ def _spread(values: np.ndarray, times: np.ndarray) -> Spread | None:
     p90, p95 = (max(0, -(-n * part // 100) - 1) for part in (90, 95))  # nearest rank
     total = int((values * times).sum())
     ranks = [(n - 1) // 2, n // 2, p90, p95]
-    low, high, near_last, nearer = values[np.searchsorted(upto, ranks, side="right")]
-    return Spread(
-        hits=n,
-        min=int(values[0]),
-        median=median(np.array([low, high])),
-        p90=int(near_last),
-        p95=int(nearer),
-        max=int(values[-1]),
-        mean=total / n,
-        total=total,
-    )
+    low, high, p90, p95 = values[np.searchsorted(upto, ranks, side="right")].tolist()
+    least, most, middle = int(values[0]), int(values[-1]), median(np.array([low, high]))
+    return Spread(n, least, middle, p90=p90, p95=p95, max=most, mean=total / n, total=total)
 
 
 class SlowestHit(NamedTuple):

@@ -24,7 +24,7 @@ from rcv_py.analysis.cost.pc_samples import reason_name
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable
-from rcv_py.model.modes import SourceCost
+from rcv_py.model.modes import SUMS, SourceCost
 
 if TYPE_CHECKING:  # it imports all of the attribution, which views of costs do not need
     from rcv_py.analysis.attribution.attribute import Attribution
@@ -166,10 +166,7 @@ def source_lines(
         file=file[first].astype(np.int32),
         line=line[first].astype(np.int32),
         rows=np.bincount(group, minlength=n),
-        hits=sums(group, costs.hits[row], n),
-        latency=sums(group, costs.latency[row], n),
-        stall=sums(group, costs.stall[row], n),
-        idle=sums(group, costs.idle[row], n),
+        **{name: sums(group, getattr(costs, name)[row], n) for name in SUMS},
         reason=np.where(amount > 0, waited.argmax(axis=1), -1).astype(np.int32),
         amount=amount,
         names=() if why is None else why.names,
