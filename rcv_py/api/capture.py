@@ -330,11 +330,8 @@ class Capture(CaptureCode):
         player = self._player(every=every)
         tried = [tuple(changes)] if changes else usual_experiments(player, self.trace)
         found, kernel = of_kernel(self.triage(predict=False).result, player, tried)
-        return Answer.of(
-            prediction_table(found, kernel),
-            tuple(found),
-            whatif_facts(found, kernel, played),
-        )
+        table = prediction_table(found, kernel)
+        return Answer.of(table, tuple(found), whatif_facts(found, kernel, played))
 
     @takes_arguments_of(whatif)
     def critical_path(self, *, every: bool = False, **changes: Any) -> Answer[PathTable]:
@@ -366,9 +363,8 @@ class Capture(CaptureCode):
         target = Path(path)
 
         def rank(found: Findings) -> Findings:
-            return with_predictions(
-                self.trace, found, self._cache.held, predict=predict, player=inputs.player
-            )
+            held = self._cache.held
+            return with_predictions(self.trace, found, held, predict=predict, player=inputs.player)
 
         inputs = ReportInputs(self._looking(), facts=self.facts, waves=waves)
         inputs.play, inputs.rank = partial(quick_player, self.trace) if predict else None, rank

@@ -102,9 +102,8 @@ class CaptureTables:
         place = path.path if isinstance(path, CaptureEntry) else Path(path)
         self.trace: Trace = open_trace(place)
         self.budget = memory_gb * 1e9  # bytes of waves that are kept, and of a table made of them
-        self._run_files = tuple(
-            map(Path, [run_files] if isinstance(run_files, str | PathLike) else run_files)
-        )
+        given = [run_files] if isinstance(run_files, str | PathLike) else run_files
+        self._run_files = tuple(map(Path, given))
         self._cache = WaveCache(self.trace, self.budget, workers)
         self._workers = workers
         self._reading: Reducer | None = None

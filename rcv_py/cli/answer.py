@@ -72,10 +72,10 @@ def tables(
     longest = [max(map(columns_of, column), default=0) for column in cells]
     rest = list(zip(columns, longest, cells, strict=True))
     while rest:
-        count, (heads, widths, gap) = len(rest), _layout(rest, width)
-        while width is not None and _size(widths, gap) > width and count > 2:
-            count -= 1
+        for count in range(len(rest), 0, -1):
             heads, widths, gap = _layout(rest[:count], width)
+            if width is None or _size(widths, gap) <= width or count <= 2:
+                break
         height = max(map(len, heads))
         stacked = [[""] * (height - len(head)) + head for head in heads]
         lines = zip(*(head + own for head, (_, _, own) in zip(stacked, rest, strict=False)), strict=True)

@@ -4,7 +4,7 @@ Waves that findings name come first, then whole compute units, the ones with mos
 is full.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.export.interactive.packed import PackedColumns
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch, WaveIndex
+from rcv_py.model.waves import WaveIndex
 
 MAX_WAVES = 4_000  # that are drawn at all
 MAX_BYTES = 40_000_000  # of files of the waves that have instructions
@@ -41,7 +41,9 @@ def shown_waves(trace: Trace, named: Iterable[int], tokens: int) -> PageWaves:
     rows = np.sort(order[:MAX_WAVES])
     chosen = order[: max(1, int(np.searchsorted(np.cumsum(index.size[order]), MAX_BYTES)))]
     read, missing, count = [], 0, 0
-    for batch in _batches(trace, chosen):
+    edges = 1 + np.flatnonzero(np.diff(np.cumsum(index.size[chosen]) // AT_ONCE))
+    for job in np.split(chosen, edges) if len(chosen) else ():
+        batch = trace.reader.read(job.tolist())
         missing += len(batch.missing)
         for wave in batch.waves:
             if count + len(wave.tokens) <= tokens:
@@ -59,19 +61,6 @@ def by_unit(index: WaveIndex) -> list[int]:
     size = np.bincount(place, index.size) if len(place) else np.zeros(0)
     order: list[int] = np.lexsort((index.begin, place, -size[place])).tolist()
     return order
-
-
-def _batches(trace: Trace, rows: np.ndarray) -> Iterator[WaveBatch]:
-    job: list[int] = []
-    size = 0
-    for row in rows.tolist():
-        job.append(row)
-        size += int(trace.waves.size[row])
-        if size >= AT_ONCE:
-            yield trace.reader.read(job)
-            job, size = [], 0
-    if job:
-        yield trace.reader.read(job)
 
 
 def put_waves(shown: PageWaves, trace: Trace, columns: PackedColumns) -> None:

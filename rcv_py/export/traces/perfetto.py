@@ -71,17 +71,20 @@ def write_perfetto(
     device_names(device, texts)
     places = _announce(trace, chosen, target)
     target.write(texts.packet())
-    for part in device.packets(texts, scale, places):
-        target.write(part)
+    target.writelines(device.packets(texts, scale, places))
     done = TraceCounts()
     for batch in batches:
         if cancel is not None:
             cancel.check()
         tokens = waves.tokens(batch)
-        target.write(lane_tracks(tokens))
+        tracks = (
+            (uuid, uuid % STRIDE) for uuid in np.unique(tokens.track).tolist()
+        )  # lanes of what overlaps
+        target.writelines(
+            track(uuid, uuid - lane, Message("lane {0}", lane + 1)) for uuid, lane in tracks if lane
+        )
         for slices in (tokens, waves.states(batch)):
-            for part in slice_bytes(slices, scale):
-                target.write(part)
+            target.writelines(slice_bytes(slices, scale))
         done.waves += len(batch.waves)
         done.missing += len(batch.missing)
         done.tokens += len(tokens)
@@ -181,12 +184,6 @@ class WaveSlices:
             lane = lanes(tokens.start, tokens.end, slack) if tokens.lane is None else tokens.lane
             found.append(np.zeros(len(tokens), dtype=np.int64) if lane is None else lane.astype(np.int64))
         return np.minimum(np.concatenate([np.zeros(0, dtype=np.int64), *found]), _MAX_LANES - 1)
-
-
-def lane_tracks(tokens: Slices) -> bytes:
-    """Announce the lanes of waves whose instructions overlap."""
-    tracks = ((uuid, uuid % STRIDE) for uuid in np.unique(tokens.track).tolist())
-    return b"".join(track(uuid, uuid - lane, Message("lane {0}", lane + 1)) for uuid, lane in tracks if lane)
 
 
 def _trimmed(slices: Slices) -> Slices:

@@ -9,6 +9,7 @@ cycles, which the format calls `none`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -53,16 +54,11 @@ def write_speedscope(trace: Trace, waves: Iterable[TracedWave], target: BinaryIO
         "shared": {"frames": frames},
     }
     target.write(orjson.dumps(_valid(head))[:-1] + b',"profiles":[')
-    count = 0
-    for profile in _sampled(trees, places):
-        target.write((b",\n" if count else b"\n") + orjson.dumps(profile))
-        count += 1
-    paths = _paths(trace, trees[0][1], places[0], len(frames) - 1)
-    for wave in waves:
-        target.write(b",\n" if count else b"\n")
-        for part in _evented(wave, paths):
-            target.write(part)
-        count += 1
+    paths, count = _paths(trace, trees[0][1], places[0], len(frames) - 1), 0
+    sampled = ([orjson.dumps(profile)] for profile in _sampled(trees, places))
+    for count, parts in enumerate(chain(sampled, (_evented(wave, paths) for wave in waves)), 1):
+        target.write(b",\n" if count > 1 else b"\n")
+        target.writelines(parts)
     target.write(b"\n]}\n")
     return count
 
@@ -161,7 +157,10 @@ def _paths(trace: Trace, tree: flame.FlameTree, place: np.ndarray, nameless: int
 
 
 def _evented(wave: TracedWave, paths: Paths) -> Iterator[bytes]:
-    """Yield the profile of one wave, its events in batches."""
+    """Yield the profile of one wave, its events as JSON objects in batches.
+
+    Times are cycles since it began and never decrease; overlapping instructions end when the next begins.
+    """
     tokens = wave.tokens
     begin = min(wave.begin, int(tokens.start.min())) if len(tokens) else wave.begin
     end = max(wave.end, int(tokens.end.max())) if len(tokens) else wave.end
@@ -173,20 +172,12 @@ def _evented(wave: TracedWave, paths: Paths) -> Iterator[bytes]:
         "endValue": max(0, end - begin),
     }
     yield orjson.dumps(head)[:-1] + b',"events":['
-    yield from _event_parts(tokens, paths, begin)
-    yield b"]}"
-
-
-def _event_parts(tokens: Tokens, paths: Paths, begin: int) -> Iterator[bytes]:
-    """Yield the events of a wave as JSON objects with commas between them.
-
-    Times are cycles since `begin` and never decrease; overlapping instructions end when the next begins.
-    """
     columns = _events(tokens, paths, begin) if len(tokens) else ()
     for first in range(0, len(columns[0]) if columns else 0, AT_ONCE):
         rows = zip(*(column[first : first + AT_ONCE].tolist() for column in columns), strict=True)
         events = [{"type": "O" if is_open else "C", "frame": frame, "at": at} for is_open, frame, at in rows]
         yield (b"," if first else b"") + orjson.dumps(events)[1:-1]
+    yield b"]}"
 
 
 def _events(tokens: Tokens, paths: Paths, begin: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -215,11 +206,9 @@ def _events(tokens: Tokens, paths: Paths, begin: int) -> tuple[np.ndarray, np.nd
 
 def _shared(paths: Paths, line: np.ndarray) -> np.ndarray:
     """Number of enclosing frames, without its own, that each token shares with the previous one, int64."""
-    frames = paths.frames[line]
-    around = (
-        np.arange(frames.shape[1]) < np.minimum(paths.depth[line], np.roll(paths.depth[line], 1))[:, None] - 1
-    )
-    same = (frames == np.roll(frames, 1, axis=0)) & around
+    frames, around = paths.frames[line], paths.depth[line] - 1
+    both = np.minimum(around, np.roll(around, 1))[:, None]
+    same = (frames == np.roll(frames, 1, axis=0)) & (np.arange(frames.shape[1]) < both)
     shared = np.cumprod(same, axis=1).sum(axis=1)
     shared[0] = 0
     return shared
