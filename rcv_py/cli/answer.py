@@ -435,9 +435,6 @@ def max_nested(options: RowOptions) -> int | None:
     return options.top or None if "top" in options.given else None
 
 
-# -- descriptions of a run in documents -------------------------------------------------------------------
-
-
 def about(
     options: Options,
     traces: Sequence[Trace] = (),

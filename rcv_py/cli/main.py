@@ -16,7 +16,7 @@ from rcv_py.base.machine.ending import Terminated, ends_tidily
 from rcv_py.base.text import Message, translated, visible
 from rcv_py.cli.arguments import parse, speaking
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.options.commands import module_of
+from rcv_py.cli.options.commands import MODULES
 from rcv_py.cli.options.option import Options
 from rcv_py.cli.terminal import complain, on_a_terminal, outlets
 from rcv_py.tuning.memory import without_garbage
@@ -93,7 +93,7 @@ def _run(words: list[str], cache: CaptureCache | None) -> int:
 def run_command(options: Options, give: Callable[[CommandAnswer, Options], int] | None = None) -> int:
     """Run a command, print its answer if it gives one, or `give` it on, and return the exit code."""
     with without_garbage():
-        command = import_module(module_of(options.command))
+        command = import_module(MODULES[options.command])
     with _raw_files(options):
         answer = command.run(options)
         if answer is None or isinstance(answer, int):

@@ -366,9 +366,6 @@ def refuse_for_one(options: OverCaptures) -> None:
             raise UsageError(Message("--{0} is about several captures.", flag), hint=hint)
 
 
-# -- single waves ---------------------------------------------------------------------------------------
-
-
 def window_of(ends: tuple[int, int] | None) -> TimeWindow | None:
     """Return the window of a range of cycles, None if none was given."""
     return None if ends is None else TimeWindow(*ends)

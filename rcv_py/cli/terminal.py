@@ -162,8 +162,6 @@ def watched(
             yield item
 
 
-# -- source places that a terminal opens ------------------------------------------------------------------
-
 _PLACE = re.compile(r"(?<![^\s(])([^\s:()][^\s:]*):([1-9]\d{0,8})(?![\w:])")
 MAX_LINKS = 2_000  # of a listing: each needs one look at the disk per file
 Files = Callable[[str], Path | None]  # the file of this machine that a short path of a source names

@@ -189,8 +189,6 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
 
-# -- files ------------------------------------------------------------------------------------------------
-
 FORMATS = ("csv", "parquet")
 STAGE = "Writing tables"
 _AT_ONCE = 1 << 16  # rows

@@ -238,9 +238,6 @@ def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int
     return worth(files, int(index.size[rows].sum()) if rows else 0, workers)
 
 
-# -- one job: a pure function of the files ------------------------------------------------------------
-
-
 def prepare(reader: WaveReader, rows: list[int], lod: bool = True) -> WaveBatch:
     """Read waves; assign lanes to overlapping tokens and, on request, level-of-detail tables to each wave."""
     return prepared_columns(reader, rows, lod).batch()
@@ -322,9 +319,6 @@ def _lanes(columns: WaveColumns, slack: int) -> tuple[np.ndarray | None, np.ndar
     return lane, has_lanes
 
 
-# -- which waves are read together, and in which order -----------------------------------------------
-
-
 def costs(index: WaveIndex) -> np.ndarray:
     """Cost of reading each wave, in bytes of a large file; int64."""
     return index.size.astype(np.int64) + FILE_BYTES * _opens(index)
@@ -379,9 +373,6 @@ class WaveQueue:
             rows = [row for job in self._jobs for row in job]
             self._jobs = []
         return rows
-
-
-# -- for commands and tests: no window, no threads --------------------------------------------------
 
 
 def batches(

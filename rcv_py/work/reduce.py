@@ -45,9 +45,6 @@ POLL_S = 0.05  # seconds between checks for cancellation
 Strip = tuple[Slab, ...]
 
 
-# -- one job: a pure function of the files ------------------------------------------------------------
-
-
 class StripResult(NamedTuple):
     """The result of a strip: a part of each reduction."""
 
@@ -118,9 +115,6 @@ class SlabCache:
                 if (wave.begin, wave.end) != (index.begin[wave.row], index.end[wave.row])
             },
         )
-
-
-# -- all jobs -------------------------------------------------------------------------------------------
 
 
 class Reducer(Answers):

@@ -48,9 +48,6 @@ class TooManyFiles(RcvError):
         super().__init__("Too many files are open to receive data from another process.", hint)
 
 
-# -- blocks -------------------------------------------------------------------------------------------
-
-
 class Block:
     """Anonymous memory with a descriptor, which is closed when the last reference is gone."""
 
@@ -134,9 +131,6 @@ def _loaded_libc() -> Any:
 
 
 _libc = _loaded_libc()
-
-
-# -- messages -----------------------------------------------------------------------------------------
 
 
 class Envelope(NamedTuple):

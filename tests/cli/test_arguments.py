@@ -13,7 +13,7 @@ import pytest
 
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.arguments import parse
-from rcv_py.cli.options.commands import COMMANDS, module_of
+from rcv_py.cli.options.commands import COMMANDS, MODULES
 from rcv_py.cli.options.option import Options
 from rcv_py.features.why.options import WaitsOptions
 from tests.support.limits import HANG_S
@@ -121,7 +121,7 @@ def test_options_are_typed_and_cannot_change() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_runs_with_its_own_options(name: str) -> None:
     """The one parameter of `run` is the declaration that the parser is made from."""
-    module = import_module(module_of(name))
+    module = import_module(MODULES[name])
     taken = get_type_hints(module.run)["options"]
     assert COMMANDS[name] in (get_args(taken) or (taken,))
     assert COMMANDS[name].example.startswith("rcv ")

@@ -37,8 +37,8 @@ def test_the_window_says_what_to_install(words: list[str]) -> None:
 def test_every_other_command_starts() -> None:
     code = (
         "from importlib import import_module\n"
-        "from rcv_py.cli.options.commands import COMMANDS, module_of\n"
-        "for name in COMMANDS: import_module(module_of(name))\n"
+        "from rcv_py.cli.options.commands import COMMANDS, MODULES\n"
+        "for name in COMMANDS: import_module(MODULES[name])\n"
         "from rcv_py.cli.main import main\n"
         "for words in (['triage'], ['hotspot'], ['causes', '--json'], ['check']):\n"
         f"    assert main([words[0], {SAMPLE!r}, *words[1:]]) == 0, words\n"

@@ -14,7 +14,7 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-from rcv_py.cli.options.commands import COMMANDS, module_of
+from rcv_py.cli.options.commands import COMMANDS, MODULES
 from rcv_py.formats.open import open_trace
 from tests.support.bombs import answer
 
@@ -23,7 +23,7 @@ CPU_S = 12  # of one capture and all its commands, in which its process is kille
 
 def main() -> None:
     for name in COMMANDS:
-        import_module(module_of(name))
+        import_module(MODULES[name])
     for folder, lines in json.load(sys.stdin):
         print(json.dumps(_apart(Path(folder), lines)), flush=True)
 

@@ -1,6 +1,8 @@
 """All commands, in the groups of the help, and their former names."""
 
+from collections import UserDict
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rcv_py.base.manifest import CommandEntry, Group, features, options_class
 from rcv_py.cli.options.option import Options
@@ -32,30 +34,18 @@ def _declared() -> Iterator[tuple[CommandEntry, str, str]]:
             yield entry, feature.module("options"), feature.module(entry.module)
 
 
-class _OptionClasses(Mapping[str, type[Options]]):
-    """The options of each command, imported when they are first asked for."""
+class _OptionClasses(UserDict[str, Any]):
+    """The options of each command: the name of their module, imported when they are first asked for."""
 
     def __getitem__(self, name: str) -> type[Options]:
-        found: type[Options] = options_class(_OPTIONS[name], name)
+        found: type[Options] = options_class(self.data[name], name)
         return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_OPTIONS)
-
-    def __len__(self) -> int:
-        return len(_OPTIONS)
 
 
 _SORTED = sorted(_declared(), key=lambda found: ([*Group].index(found[0].group), found[0].order))
-_OPTIONS = {entry.name: module for entry, module, _ in _SORTED}
-_MODULES = {entry.name: module for entry, _, module in _SORTED}
-COMMANDS: Mapping[str, type[Options]] = _OptionClasses()
+MODULES = {entry.name: module for entry, _, module in _SORTED}  # whose `run` answers a command
+COMMANDS: Mapping[str, type[Options]] = _OptionClasses({entry.name: module for entry, module, _ in _SORTED})
 GROUPS = {group.value: tuple(entry.name for entry, *_ in _SORTED if entry.group is group) for group in Group}
 FOLDED = {  # old names, and the words they stand for
     old: (entry.name, *more) for entry, *_ in _SORTED for old, more in entry.former.items()
 }
-
-
-def module_of(command: str) -> str:
-    """Return the name of the module whose `run` answers a command."""
-    return _MODULES[command]

@@ -453,9 +453,6 @@ def beside(given: str, names: str, hint: str = "") -> Need:
     return Need(names, has(given), flag_of(given), hint)
 
 
-# -- needs ----------------------------------------------------------------------------------------------
-
-
 def has(*names: str) -> Callable[[Any], bool]:
     """True if all of these are given or not empty."""
     return lambda options: all(getattr(options, name) not in _EMPTY for name in names)

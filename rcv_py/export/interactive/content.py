@@ -74,9 +74,6 @@ def content(
     return document, made.columns
 
 
-# -- the parts ------------------------------------------------------------------------------------------
-
-
 def _about(made: Making) -> dict[str, Any]:
     trace, shown = made.trace, made.shown
     name = trace.kernel_name

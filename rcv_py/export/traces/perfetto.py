@@ -77,12 +77,9 @@ def write_perfetto(
         if cancel is not None:
             cancel.check()
         tokens = waves.tokens(batch)
-        tracks = (
-            (uuid, uuid % STRIDE) for uuid in np.unique(tokens.track).tolist()
-        )  # lanes of what overlaps
-        target.writelines(
-            track(uuid, uuid - lane, Message("lane {0}", lane + 1)) for uuid, lane in tracks if lane
-        )
+        for uuid in np.unique(tokens.track).tolist():
+            if lane := uuid % STRIDE:  # of instructions that overlap others
+                target.write(track(uuid, uuid - lane, Message("lane {0}", lane + 1)))
         for slices in (tokens, waves.states(batch)):
             target.writelines(slice_bytes(slices, scale))
         done.waves += len(batch.waves)

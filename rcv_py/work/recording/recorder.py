@@ -262,8 +262,6 @@ def recommended(notes: Sequence[HealthNote]) -> tuple[str, dict[str, Setting]]:
     return (grave[0].title if grave else ""), wanted
 
 
-# -- captures that others record ---------------------------------------------------------------------------
-
 Signature = tuple[int, int, int]  # files, bytes, time of the last change in nanoseconds
 
 
