@@ -150,9 +150,8 @@ class Capture(CaptureCode):
         if by == "instruction":
             return Answer.of(registers.instruction_table(self.trace, found), found, {})
         limits = limits_of(self.trace, self.facts)
-        return Answer.of(
-            registers.file_table(self.trace, found, limits), found, registers.register_facts(limits)
-        )
+        table = registers.file_table(self.trace, found, limits)
+        return Answer.of(table, found, registers.register_facts(limits))
 
     def occupancy_limits(self) -> Answer[OccupancyLimits]:
         """Return how many waves of a SIMD each resource allows, and what the next step requires."""

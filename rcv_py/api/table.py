@@ -252,10 +252,8 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
     @property
     def _caption(self) -> str:
         more = Message(", the first {0}", SHOWN) if len(self) > SHOWN else ""
-        name = f"{self.name}: " if self.name else ""
-        return Message(
-            "{0}{1} of {2}{3}", name, plural(len(self), "row"), plural(len(self.columns), "column"), more
-        )
+        name, rows = f"{self.name}: " if self.name else "", plural(len(self), "row")
+        return Message("{0}{1} of {2}{3}", name, rows, plural(len(self.columns), "column"), more)
 
     def _shown(self) -> dict[str, list[str]]:
         """The first rows of each column as text; only numbers with a unit are grouped."""

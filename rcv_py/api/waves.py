@@ -289,9 +289,8 @@ def timeline(
     theme: str = "light",
 ) -> Timeline:
     """Return the timeline of waves in memory; by default from their first start to their last end."""
-    waves = sorted(
-        (wave for batch in batches for wave in batch.waves), key=lambda wave: (wave.begin, wave.row)
-    )
+    every = (wave for batch in batches for wave in batch.waves)
+    waves = sorted(every, key=lambda wave: (wave.begin, wave.row))
     slots: dict[tuple[int, int, int, int], list[RowSegment]] = {}
     for wave in waves:
         key = (wave.id.se, wave.cu, wave.id.simd, wave.id.slot)

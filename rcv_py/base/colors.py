@@ -79,10 +79,8 @@ def turned(color: str, degrees: float) -> str:
 
 def luminance(color: str) -> float:
     """Return the relative luminance of WCAG 2, 0 for black and 1 for white."""
-    linear = [
-        value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4
-        for value in (channel / 255 for channel in rgb(color))
-    ]
+    values = (channel / 255 for channel in rgb(color))
+    linear = [one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in values]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 

@@ -68,9 +68,8 @@ class MissingFile(TraceError):
     """A file the index names does not exist."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(
-            Message("{0} is missing.", name), hint="Copy the whole capture folder, not a part of it."
-        )
+        text = Message("{0} is missing.", name)
+        super().__init__(text, hint="Copy the whole capture folder, not a part of it.")
         self.name = name
 
 

@@ -36,9 +36,8 @@ def language_named(name: str) -> str:
     for known in LANGUAGES:
         if wanted in (known.casefold(), known.casefold().partition("_")[0]):
             return known
-    raise UsageError(
-        Message("There is no language {0!r}.", name), hint=Message("Languages: {0}.", ", ".join(LANGUAGES))
-    )
+    hint = Message("Languages: {0}.", ", ".join(LANGUAGES))
+    raise UsageError(Message("There is no language {0!r}.", name), hint=hint)
 
 
 def language_of_system(locale: str) -> str:

@@ -146,9 +146,6 @@ def schema_modules() -> Iterator[str]:
 
 def report_sections() -> list[str]:
     """Return the functions that make the sections of a report, as `module:function`, in their order."""
-    found = (
-        (order, f"{feature.module('report')}:{name}")
-        for feature in features()
-        for name, order in feature.sections.items()
-    )
+    every = [(one.module("report"), one.sections) for one in features()]
+    found = ((order, f"{module}:{name}") for module, own in every for name, order in own.items())
     return [name for _, name in sorted(found)]

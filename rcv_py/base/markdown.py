@@ -15,7 +15,7 @@ _BREAKS = re.compile(r"[\n\t]+")
 _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _ADDRESS = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp)(?=:)|\b(www)(?=\.)|(@)(?=\w)")
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
-_MARKS = "`[]*_|~$\\"
+_MARKS = str.maketrans({mark: f"&#{ord(mark)};" for mark in "`[]*_|~$\\"})
 _NOTHING = "<!-- -->"
 
 
@@ -60,10 +60,7 @@ def md_verbatim(text: str) -> str:
 
 
 def _in_tags(line: str) -> str:
-    letters = "".join(
-        f"&#{ord(letter)};" if letter in _MARKS else letter for letter in line.translate(_ESCAPES)
-    )
-    return _ADDRESS.sub(rf"\g<0>{_NOTHING}", letters)
+    return _ADDRESS.sub(rf"\g<0>{_NOTHING}", line.translate(_ESCAPES).translate(_MARKS))
 
 
 def _line(text: str) -> str:

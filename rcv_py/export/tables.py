@@ -56,10 +56,8 @@ def _code(trace: Trace, spans: MarkerSpans | None) -> Columns:
     code = trace.code
     table = blocks(code)
     kernels = [kernel.demangled for kernel in code.kernels]
-    chains = [
-        " -> ".join(f"{trace.sources[file].path}:{line}" for file, line in code.chain(row))
-        for row in range(len(code))
-    ]
+    paths, chained = [source.path for source in trace.sources], map(code.chain, range(len(code)))
+    chains = [" -> ".join(f"{paths[file]}:{line}" for file, line in chain) for chain in chained]
     return _named(
         tables.CODE,
         np.arange(len(code)), code.number, code.codeobj, code.address,
@@ -213,10 +211,8 @@ def write_tables(
     """
     count = dict.fromkeys(paths, 0)
     with ExitStack() as files, ExitStack() as tables:  # all tables end before the first file appears
-        writers = {
-            name: tables.enter_context(_WRITERS[form](files, path, name, trace.name))
-            for name, path in paths.items()
-        }
+        made = {name: _WRITERS[form](files, path, name, trace.name) for name, path in paths.items()}
+        writers = {name: tables.enter_context(writer) for name, writer in made.items()}
         for name, write in writers.items():
             make = TABLES[name].make
             if make is not None:

@@ -203,11 +203,8 @@ class _Job(NamedTuple):
 
     def maps(self) -> tuple[_Map, ...]:
         """The orders in picklable form: of chosen waves, those that are read."""
-        rows = frozenset(self.rows)
-        return tuple(
-            (one.reduction, None if one.chosen is None else rows.intersection(one.chosen))
-            for one in self.orders
-        )
+        rows, every = frozenset(self.rows), [(one.reduction, one.chosen) for one in self.orders]
+        return tuple((one, None if chosen is None else rows.intersection(chosen)) for one, chosen in every)
 
     def taken(self, prepared: _Prepared) -> WaveBatch:
         """Pass the parts to their orders; return the batch."""

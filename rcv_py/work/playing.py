@@ -80,10 +80,8 @@ class Recordings:
             slots.setdefault((wave.id.simd, wave.id.slot), []).append(wave)
         rows: list[tuple[TokenRow, str, bool]] = []
         for (simd, slot), own in slots.items():
-            ran = [
-                RowSegment.of(wave.tokens, wave.states, None, TimeWindow(wave.begin, wave.end), wave.row)
-                for wave in own
-            ]
+            lives = [(wave, TimeWindow(wave.begin, wave.end)) for wave in own]
+            ran = [RowSegment.of(wave.tokens, wave.states, None, life, wave.row) for wave, life in lives]
             would = [_predicted(wave, found[wave.row]) for wave in own if len(found.get(wave.row, ()))]
             name = f"simd{simd}/{slot}"
             rows.append((TokenRow(tuple(ran)), name, True))

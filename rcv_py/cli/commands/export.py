@@ -1,7 +1,5 @@
 """`rcv export`: files for other tools: Perfetto, speedscope, CSV, Parquet."""
 
-from collections.abc import Iterable
-
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, plural
@@ -21,20 +19,6 @@ from rcv_py.work.opening import open_trace
 
 def run(options: ExportOptions) -> CommandAnswer:
     """Write the file, or the folder of tables, and print its name and what is in it."""
-    _check(options)
-    trace = open_trace(options.folder, cache=options.cache)
-    rows = wave_rows(trace, options.waves)
-    text = _WRITERS[options.to](trace, rows, options)
-    return CommandAnswer(
-        schema=EXPORT_SCHEMA,
-        document=lambda: {"to": options.to, "file": str(options.out), "text": text},
-        text=lambda: [f"{options.out}: {text}"],
-        of=trace,
-        is_written=True,
-    )
-
-
-def _check(options: ExportOptions) -> None:
     if options.table and options.to not in ("csv", "parquet"):
         text = Message("{0} has no tables.", options.to)
         raise UsageError(text, hint="Use --table with --to csv or --to parquet.")
@@ -42,11 +26,16 @@ def _check(options: ExportOptions) -> None:
         raise UsageError(Message("Times of {0} are cycles anyway.", options.to), hint="Leave --cycles out.")
     if options.out.is_dir() and (options.table or options.to in ("perfetto", "speedscope")):
         raise UsageError(Message("{0} is a folder.", options.out), hint="Name a file to write.")
-
-
-def wave_rows(trace: Trace, names: Iterable[str] | None) -> list[int] | None:
-    """Return the rows of the wave index that are named, None for all; raise UsageError for unknown ones."""
-    return sorted({trace.wave_row(name) for name in names}) if names else None
+    trace = open_trace(options.folder, cache=options.cache)
+    rows = sorted({trace.wave_row(name) for name in options.waves}) if options.waves else None
+    said = _WRITERS[options.to](trace, rows, options)
+    return CommandAnswer(
+        schema=EXPORT_SCHEMA,
+        document=lambda: {"to": options.to, "file": str(options.out), "text": said},
+        text=lambda: [f"{options.out}: {said}"],
+        of=trace,
+        is_written=True,
+    )
 
 
 def _markers(trace: Trace) -> MarkerSpans | None:

@@ -62,10 +62,8 @@ def run(options: ReportOptions) -> CommandAnswer:
         unread = {job: f"{outcome.error} {outcome.hint}".strip() for job, outcome in done.items()}
         entries = [done[job].entry or IndexEntry(job.folder, "", error=unread[job]) for job in jobs]
         write_index(entries, index)
-    rows = [
-        (str(job.folder), None if outcome.entry is None else str(job.target), outcome.error)
-        for job, outcome in done.items()
-    ]
+    written = ((job, str(job.target) if outcome.entry else None, outcome) for job, outcome in done.items())
+    rows = [(str(job.folder), target, outcome.error) for job, target, outcome in written]
     table = ResultTable.of_rows(REPORTS, rows)
     # Over all reports, which waves they explain.
     known = [(job.folder.name, outcome.waves) for job, outcome in done.items() if outcome.waves is not None]

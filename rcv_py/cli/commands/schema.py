@@ -16,9 +16,7 @@ def run(options: SchemaOptions) -> CommandAnswer | None:
 
         print(orjson.dumps(schema_document(options.name), option=orjson.OPT_INDENT_2).decode())
         return None
-    table = ResultTable.of_rows(
-        written.SCHEMAS, [(schema.id, schema.command, schema.meaning) for schema in SCHEMAS]
-    )
+    table = ResultTable.of_rows(written.SCHEMAS, [(one.id, one.command, one.meaning) for one in SCHEMAS])
     return CommandAnswer(
         schema=written.LIST_SCHEMA,
         document=lambda: {"schemas": table.rows()},

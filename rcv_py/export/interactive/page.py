@@ -7,6 +7,7 @@ a capture becomes text of the page by `textContent` alone.
 import json
 import re
 from base64 import b64encode
+from functools import partial
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -81,11 +82,10 @@ def _file(name: str) -> str:
 
 def _script(name: str) -> str:
     """A script in the selected language: `say("text")` and `heading(name)` become their texts."""
-    script = SAY.sub(
-        lambda found: json.dumps(translated(json.loads(found[1])), ensure_ascii=False), _file(name)
-    )
+    say = partial(json.dumps, ensure_ascii=False)
+    script = SAY.sub(lambda found: say(translated(json.loads(found[1]))), _file(name))
     names = {name: translated(name) for name in headings(script) if translated(name) != name}
-    heading = f"({json.dumps(names, ensure_ascii=False)}[title] || title)" if names else "title"
+    heading = f"({say(names)}[title] || title)" if names else "title"
     return script.replace("heading(title)", heading)
 
 

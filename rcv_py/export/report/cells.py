@@ -147,10 +147,10 @@ def report_table(result: results.ResultTable, trace: Trace, caption: str = "") -
     """Return a result as a table: the fields that reports show, for all of its rows."""
     shown = with_short_sources(result, trace)
     records = shown.records()
-    columns = [
-        declared(field, [record[field.name] for record in records] if field.of is None else records)
-        for field in shown.fields(ShownIn.REPORT)
-    ]
+    columns = []
+    for field in shown.fields(ShownIn.REPORT):
+        of_rows = records if field.of else [record[field.name] for record in records]
+        columns.append(declared(field, of_rows))
     return table(*columns, caption=caption)
 
 

@@ -245,12 +245,8 @@ def mended(
 
     Settings that the user has `chosen` stay.
     """
-    changes = [
-        SettingChange(name, settings.get(name), value)
-        for name, value in wanted.items()
-        if name not in chosen and settings.get(name) != value
-    ]
-    return {**settings, **{change.name: change.after for change in changes}}, changes
+    new = {name: one for name, one in wanted.items() if name not in chosen and settings.get(name) != one}
+    return {**settings, **new}, [SettingChange(name, settings.get(name), one) for name, one in new.items()]
 
 
 def recommended(notes: Sequence[HealthNote]) -> tuple[str, dict[str, Setting]]:
