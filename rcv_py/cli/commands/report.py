@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -88,16 +88,30 @@ def run(options: ReportOptions) -> CommandAnswer:
 def _collected(
     jobs: Sequence[Job], options: ReportOptions, report: Report, is_table: bool
 ) -> dict[Job, Outcome]:
-    """Do all jobs; without a progress display, announce each when it is done."""
+    """Make and write all reports; without a progress display, announce each when it is written."""
     is_shown = sys.stderr.isatty()  # the line of progress, which names of files would run into
     done: dict[Job, Outcome] = {}
     if len(jobs) > 1:
         report(Stage(STAGE, 0, len(jobs)))
-    for job, outcome in outcomes(jobs, options, report):
-        done[job] = outcome
-        if not is_shown:
-            _announce(job, outcome, is_table)
-        report(Stage(STAGE, len(done), len(jobs)))
+    folders = [job.folder for job in jobs]
+    with executor_for(folders, jobs=options.jobs, cluster=options.cluster, here=1) as executor:
+        make = partial(
+            made,
+            ending=jobs[0].target.suffix,
+            given=tuple(map(options.seen, options.run_files or ())),
+            waves=options.waves or WORKING,
+            predict=wants_predictions(options.predict, options.no_predict),
+            is_interactive=options.interactive,
+        )
+        if isinstance(executor, InProcessExecutor):
+            shown = report if len(jobs) == 1 else silent
+            make = partial(make, report=shown, workers=None, cache=options.cache)
+        for at, outcome in captures_done(make, folders, executor, _lost):
+            job = jobs[at]
+            done[job] = _written(job, outcome)
+            if not is_shown:
+                _announce(job, done[job], is_table)
+            report(Stage(STAGE, len(done), len(jobs)))
     return {job: done[job] for job in jobs}
 
 
@@ -170,25 +184,6 @@ class Outcome(NamedTuple):
     def code(self) -> ExitCode:
         """The exit code of a command that writes only this report."""
         return ExitCode.BUG if self.bug else ExitCode.USAGE if self.entry is None else ExitCode.DONE
-
-
-def outcomes(jobs: Sequence[Job], options: ReportOptions, report: Report) -> Iterator[tuple[Job, Outcome]]:
-    """Make and write the reports, and yield each when it is written, in any order."""
-    folders = [job.folder for job in jobs]
-    with executor_for(folders, jobs=options.jobs, cluster=options.cluster, here=1) as executor:
-        make = partial(
-            made,
-            ending=jobs[0].target.suffix,
-            given=tuple(map(options.seen, options.run_files or ())),
-            waves=options.waves or WORKING,
-            predict=wants_predictions(options.predict, options.no_predict),
-            is_interactive=options.interactive,
-        )
-        if isinstance(executor, InProcessExecutor):
-            shown = report if len(jobs) == 1 else silent
-            make = partial(make, report=shown, workers=None, cache=options.cache)
-        for at, outcome in captures_done(make, folders, executor, _lost):
-            yield jobs[at], _written(jobs[at], outcome)
 
 
 def made(
