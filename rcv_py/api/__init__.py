@@ -33,28 +33,10 @@ from rcv_py.model.trace import CaptureEntry
 from rcv_py.work.library import library_rows
 
 __all__ = [
-    "Answer",
-    "BrokenFile",
-    "Capture",
-    "CaptureEntry",
-    "ExportError",
-    "MissingFile",
-    "MissingPackage",
-    "NoColumn",
-    "NoRow",
-    "NotATrace",
-    "RcvError",
-    "Table",
-    "Timeline",
-    "TooLarge",
-    "TraceError",
-    "UnequalColumns",
-    "UsageError",
-    "Wave",
-    "find",
-    "library",
-    "open",
-]
+    "Answer", "BrokenFile", "Capture", "CaptureEntry", "ExportError", "MissingFile", "MissingPackage",
+    "NoColumn", "NoRow", "NotATrace", "RcvError", "Table", "Timeline", "TooLarge", "TraceError",
+    "UnequalColumns", "UsageError", "Wave", "find", "library", "open",
+]  # fmt: skip
 
 PathOrEntry = str | PathLike[str] | CaptureEntry
 

@@ -143,11 +143,9 @@ class _Help(argparse.HelpFormatter):
         super().__init__(prog, width=(width_of(sys.stdout) or USUAL_WIDTH) - 2)
 
     def start_section(self, heading: str | None) -> None:
-        """Begin a part of the help."""
         super().start_section(heading and translated(heading))
 
     def add_text(self, text: str | None) -> None:
-        """Add a paragraph."""
         super().add_text(text and translated(text))
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
@@ -166,7 +164,6 @@ class _Parser(argparse.ArgumentParser):
     """A parser that reports mistakes on one line, with unprintable characters escaped."""
 
     def parse_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse a command line; name a mistake and stop."""
         try:
             return super().parse_intermixed_args(args, namespace)
         except argparse.ArgumentError as error:  # from Python 3.12 on also without an argument
@@ -174,7 +171,6 @@ class _Parser(argparse.ArgumentParser):
             self.error(named if error.argument_name else error.message)
 
     def error(self, message: str) -> NoReturn:
-        """Name a mistake and stop."""
         self.print_usage(sys.stderr)
         self.exit(ExitCode.USAGE, f"{self.prog}: {translated('error')}: {visible(translated(message))}\n")
 

@@ -225,11 +225,9 @@ class _Held(StringIO):
         self.files: Files | None = None  # of the capture that is printed
 
     def isatty(self) -> bool:
-        """Whether the terminal is one."""
         return self.terminal.isatty()
 
     def fileno(self) -> int:
-        """Return the number of the terminal."""
         return self.terminal.fileno()
 
 

@@ -44,11 +44,9 @@ class _Source(InspectLoader):
         self._text, self._file = text, file
 
     def get_code(self, fullname: str) -> CodeType:
-        """Return the code that an import would run."""
         return self.source_to_code(self._text, self._file)
 
     def get_source(self, fullname: str) -> str:
-        """Return the decoded source of the module."""
         return decode_source(self._text)
 
 

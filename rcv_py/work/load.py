@@ -266,7 +266,6 @@ class _Prepared:
 def _prepared(
     reader: WaveReader, trace: Trace | None, lod: bool, rows: list[int], maps: tuple[_Map, ...]
 ) -> _Prepared:
-    """Read waves and map them."""
     if not rows:
         return _Prepared(None, b"")
     columns = prepared_columns(reader, rows, lod)

@@ -50,8 +50,6 @@ class CallTimedOut(RcvError):
 
 
 class _Call(NamedTuple):
-    """A call for a process."""
-
     future: Future[Any]
     arguments: Envelope
     key: str
@@ -260,8 +258,6 @@ class WorkerPool(Generic[T]):
 
 
 class _Worker:
-    """Our handle of one process."""
-
     def __init__(
         self, near: WorkerHandle, task: Envelope, timeout_s: float | None, grace_s: float, is_alone: bool
     ) -> None:

@@ -235,7 +235,6 @@ def _lost(folder: Path, error: RcvError) -> Outcome:
 
 
 def _written(job: Job, outcome: Outcome) -> Outcome:
-    """Write the page, if there is one."""
     if outcome.entry is None:
         return outcome
     try:

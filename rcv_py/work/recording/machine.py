@@ -121,7 +121,6 @@ Machine = ThisMachine | There  # which can run rocprofv3
 
 
 def _made(folder: Path) -> None:
-    """Make a folder for captures."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
