@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rcv_py.analysis.attribution.attribute import Attribution
-from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
+from rcv_py.analysis.attribution.wait_costs import WAITS
 from rcv_py.analysis.core.cost_columns import LINES, SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.core.reduction import Analysis, Reduction, Staged
 from rcv_py.analysis.cost.distribution import LatencySpread, latency_spreads
@@ -18,12 +18,12 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes
 from rcv_py.analysis.health.note import HealthNote
-from rcv_py.analysis.iterations.loop_summary import LOOPS, LoopSummary
-from rcv_py.analysis.iterations.segments import SEGMENTS, Segments
-from rcv_py.analysis.latency.access_holds import HOLDS, AccessHolds
-from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
-from rcv_py.analysis.latency.code_fetches import FETCHES, CodeFetches
-from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency, why_not_hidden
+from rcv_py.analysis.iterations.loop_summary import LOOPS
+from rcv_py.analysis.iterations.segments import SEGMENTS
+from rcv_py.analysis.latency.access_holds import HOLDS
+from rcv_py.analysis.latency.bubbles import BUBBLES
+from rcv_py.analysis.latency.code_fetches import FETCHES
+from rcv_py.analysis.latency.hidden_latency import HIDDEN, why_not_hidden
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.analysis.waves.wave_facts import WAVE_FACTS, WaveFactColumns
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
@@ -40,6 +40,12 @@ if TYPE_CHECKING:  # it imports a compiler
 RULE = ReferenceRule.OURS
 _HOLDS = (SEGMENTS, HOLDS, FETCHES)
 TOP_LINES = 15
+T = TypeVar("T")
+
+
+def _counted(analysis: Reduction[Any, T] | Staged[Any, Any, T]) -> cached_property[T]:
+    """The result of an analysis for the waves that count, computed when it is first needed."""
+    return cached_property(lambda inputs: inputs.answers.of(analysis, inputs.rows))
 
 
 class ReportInputs(FindingInputs):
@@ -49,6 +55,13 @@ class ReportInputs(FindingInputs):
     findings would gain; `notes` are notes by people and agents about the capture.
     """
 
+    bubbles = _counted(BUBBLES[RULE])  # cycles in which nothing happened on a SIMD
+    iterations = _counted(LOOPS)  # loops with each of their iterations
+    segments = _counted(SEGMENTS)  # what waves do between barriers
+    accesses = _counted(HOLDS)  # how long accesses hold LDS and vector memory
+    fetches = _counted(FETCHES)  # code that waves waited for
+    hidden = _counted(HIDDEN[RULE])  # cycles that other waves hid
+    waits = _counted(WAITS)  # the producers of each wait
     play: Callable[[], Player] | None = None
     rank: Callable[[Findings], Findings] | None = None
     notes: Sequence[Note] = ()
@@ -103,41 +116,6 @@ class ReportInputs(FindingInputs):
     @cached_property
     def _summary(self) -> Staged[Any, Any, DeviceSummary]:
         return summary_by(self.rows)
-
-    @property
-    def bubbles(self) -> Bubbles:
-        """Cycles in which nothing happened on a SIMD."""
-        return self.answers.of(BUBBLES[RULE], self.rows)
-
-    @property
-    def iterations(self) -> LoopSummary:
-        """Loops with each of their iterations."""
-        return self.answers.of(LOOPS, self.rows)
-
-    @property
-    def segments(self) -> Segments:
-        """What waves do between barriers."""
-        return self.answers.of(SEGMENTS, self.rows)
-
-    @property
-    def accesses(self) -> AccessHolds:
-        """How long accesses hold LDS and vector memory."""
-        return self.answers.of(HOLDS, self.rows)
-
-    @property
-    def fetches(self) -> CodeFetches:
-        """Code that waves waited for."""
-        return self.answers.of(FETCHES, self.rows)
-
-    @property
-    def hidden(self) -> HiddenLatency:
-        """Cycles that other waves hid."""
-        return self.answers.of(HIDDEN[RULE], self.rows)
-
-    @cached_property
-    def waits(self) -> WaitSummary:
-        """The producers of each wait."""
-        return self.answers.of(WAITS, self.rows)
 
     @cached_property
     def causes(self) -> Attribution | None:
