@@ -21,8 +21,7 @@ from rcv_py.cli.options.shared import wants_predictions
 from rcv_py.cli.terminal import complain, progress
 from rcv_py.export.interactive.content import OF_PAGE
 from rcv_py.export.interactive.page import interactive_page
-from rcv_py.export.report.files import check_form, check_index, report_page, write_index, write_page
-from rcv_py.export.report.index import IndexEntry, entry
+from rcv_py.export.report import files
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.notes.store import NotePlaces
@@ -51,7 +50,7 @@ def run(options: ReportOptions) -> CommandAnswer:
     index = None
     if len(jobs) > 1:
         index = jobs[0].target.with_name(f"{INDEX}.{options.format}")
-        check_index(index)
+        files.check_index(index)
     is_table = options.json or options.csv
     with progress() as report:
         done = _collected(jobs, options, report, is_table)
@@ -60,8 +59,8 @@ def run(options: ReportOptions) -> CommandAnswer:
             _announce(job, done[job], is_table)
     if index is not None:
         unread = {job: f"{outcome.error} {outcome.hint}".strip() for job, outcome in done.items()}
-        entries = [done[job].entry or IndexEntry(job.folder, "", error=unread[job]) for job in jobs]
-        write_index(entries, index)
+        entries = [done[job].entry or files.IndexEntry(job.folder, "", error=unread[job]) for job in jobs]
+        files.write_index(entries, index)
     written = ((job, str(job.target) if outcome.entry else None, outcome) for job, outcome in done.items())
     rows = [(str(job.folder), target, outcome.error) for job, target, outcome in written]
     table = ResultTable.of_rows(REPORTS, rows)
@@ -137,7 +136,7 @@ def _jobs(options: ReportOptions) -> list[Job]:
     if len(folders) != 1:
         text = Message("There are {0:,} captures, but --out names one file.", len(folders))
         raise UsageError(text, hint="Use --out-dir.")
-    check_form(options.out)
+    files.check_form(options.out)
     if options.out.is_dir():
         raise UsageError(Message("{0} is a folder.", options.out), hint="Use --out-dir, or name a file.")
     return [Job(folders[0], options.out)]
@@ -173,7 +172,7 @@ class Outcome(NamedTuple):
     `page` is the text still to be written; `waves` says whose costs the report explains, as in documents.
     """
 
-    entry: IndexEntry | None = None
+    entry: files.IndexEntry | None = None
     error: str = ""
     hint: str = ""
     bug: str = ""
@@ -218,10 +217,10 @@ def made(
             inputs.play, inputs.rank = play if predict else None, rank
             inputs.notes = NotePlaces.of(trace).read().notes
             inputs.ask(OF_PAGE if is_interactive else ())
-            row, counted = entry(inputs, ""), wave_facts(inputs.choice, len(trace.waves))
+            row, counted = files.entry(inputs, ""), wave_facts(inputs.choice, len(trace.waves))
             if is_interactive:
                 return Outcome(row, waves=counted, page=interactive_page(inputs, report=report))
-            return Outcome(row, waves=counted, page=report_page(inputs, ending, report=report))
+            return Outcome(row, waves=counted, page=files.report_page(inputs, ending, report=report))
     except RcvError as error:
         return Outcome(error=str(error), hint=error.hint)
     except Exception as error:  # a bug that one capture meets must not cost the reports of the others
@@ -238,7 +237,7 @@ def _written(job: Job, outcome: Outcome) -> Outcome:
     if outcome.entry is None:
         return outcome
     try:
-        write_page(outcome.page, job.target)
+        files.write_page(outcome.page, job.target)
     except RcvError as error:
         return Outcome(error=str(error), hint=error.hint)
     return outcome._replace(entry=outcome.entry._replace(file=job.target.name), page=b"")

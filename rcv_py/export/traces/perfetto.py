@@ -26,8 +26,18 @@ from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.text import Message, short_kernel
 from rcv_py.export.tables import segments
 from rcv_py.export.traces.perfetto_device import DEVICE, Device, device_names
-from rcv_py.export.traces.perfetto_names import DebugAnnotation, InternedNames, process, thread, track
-from rcv_py.export.traces.perfetto_rows import NO_ARROWS, FlowEnds, Slices, TraceClock, slice_bytes
+from rcv_py.export.traces.perfetto_rows import (
+    NO_ARROWS,
+    DebugAnnotation,
+    FlowEnds,
+    InternedNames,
+    Slices,
+    TraceClock,
+    process,
+    slice_bytes,
+    thread,
+    track,
+)
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace

@@ -12,13 +12,16 @@ from rcv_py.analysis.device.occupancy_curves import dispatch_curves, occupancy_c
 from rcv_py.analysis.events.event_table import EntryKind, EventTable, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.text import Message, short_kernel
-from rcv_py.export.traces.perfetto_names import DebugAnnotation, InternedNames, counter_track, track
 from rcv_py.export.traces.perfetto_rows import (
+    DebugAnnotation,
+    InternedNames,
     Slices,
     TraceClock,
+    counter_track,
     moment_bytes,
     nested_bytes,
     slice_bytes,
+    track,
     value_bytes,
 )
 from rcv_py.model.ids import place_name

@@ -6,7 +6,7 @@ from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, TextTable
 from rcv_py.cli.opening import captures_below
 from rcv_py.cli.terminal import progress
-from rcv_py.export.report.index import library_page
+from rcv_py.export.report.files import library_page
 from rcv_py.features.compare.library_result import SCHEMA, library_table
 from rcv_py.features.compare.options import IndexOptions
 from rcv_py.work.library import library_rows
