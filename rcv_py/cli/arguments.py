@@ -36,7 +36,12 @@ OF_ARGPARSE = ("positional arguments", "options", "expected one argument", "expe
 def parse(words: list[str]) -> Options:
     """Return the options of the command that the words name; raise UsageError or SystemExit."""
     if words[:1] == ["--version"]:
-        _print_and_leave(_versions(words[1:]))
+        from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
+        from rcv_py.formats.isa.disassembly import disassembler  # noqa: PLC0415 - it starts a program
+
+        if words[1:]:
+            raise UsageError("`rcv --version` takes nothing else.")
+        _print_and_leave(f"{versions_text()}disassembler {disassembler() or 'none'}\n")
     if words and words[0] in _HELP:
         _print_and_leave(help_text())
     words = [*FOLDED.get(words[0], words[:1]), *words[1:]] if words else []
@@ -176,16 +181,6 @@ class _Parser(argparse.ArgumentParser):
 
     def _print_message(self, message: str, file: Any = None) -> None:
         super()._print_message(_usage(message), file)  # not where it is made: argparse cuts it off
-
-
-def _versions(words: list[str]) -> str:
-    """What `--version` prints."""
-    from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
-    from rcv_py.formats.isa.disassembly import disassembler  # noqa: PLC0415 - it starts a program
-
-    if words:
-        raise UsageError("`rcv --version` takes nothing else.")
-    return versions_text() + f"disassembler {disassembler() or 'none'}\n"
 
 
 def _print_and_leave(text: str) -> NoReturn:

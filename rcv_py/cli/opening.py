@@ -263,7 +263,11 @@ def chosen(
 
     A wave that is named counts whether it works or not.
     """
-    inside = _selected(trace, options)
+    inside: set[int] | None = None  # rows of the waves that --wave, --se, --from and --to leave
+    if selection(options):
+        check_engine(trace, options.se, "traced")
+        inside = counted_rows(trace.waves, options.se, window_of(options.clock))
+        inside &= inside if options.wave is None else {trace.wave_row(options.wave)}
     with looking(trace) as found:
         likely = () if found.is_kept or inside is not None else explaining
         plain = [one for one in likely if isinstance(one, Reduction)]
@@ -318,15 +322,6 @@ def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveCh
     what = "working " if choice.name == WORKING and choice.rows is not None else ""
     text = Message("{0:,} {1}{2} of {3:,}", len(rows), what, "wave" if len(rows) == 1 else "waves", choice.of)
     return choice._replace(rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
-
-
-def _selected(trace: Trace, options: OfWaves) -> set[int] | None:
-    """The rows of the waves that `--wave`, `--se`, `--from` and `--to` leave, None for all."""
-    if not selection(options):
-        return None
-    check_engine(trace, options.se, "traced")
-    rows = counted_rows(trace.waves, options.se, window_of(options.clock))
-    return rows if options.wave is None else rows & {trace.wave_row(options.wave)}
 
 
 def refuse(trace: Trace, options: OfWaves, why: str) -> None:

@@ -13,17 +13,9 @@ ENVELOPE = "envelope"
 OF_THE_PROGRAM = ("rcv_py.results.profile", "rcv_py.results.written")
 
 
-def _declared() -> dict[str, Schema]:
-    found = [
-        value
-        for module in (*OF_THE_PROGRAM, *schema_modules())
-        for value in vars(import_module(module)).values()
-        if isinstance(value, Schema)
-    ]
-    return {schema.id: schema for schema in sorted(found, key=lambda schema: schema.short)}
-
-
-BY_ID = _declared()
+_MODULES = map(import_module, (*OF_THE_PROGRAM, *schema_modules()))
+_FOUND = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Schema)]
+BY_ID = {schema.id: schema for schema in sorted(_FOUND, key=lambda schema: schema.short)}
 SCHEMAS = tuple(BY_ID.values())
 
 

@@ -234,9 +234,10 @@ class _Held(StringIO):
 @contextmanager
 def on_a_terminal(options: Options) -> Iterator[None]:
     """Wrap and page the output of the block if it is a listing for a terminal."""
-    outlet = sys.stdout
-    width = width_of(outlet)
-    if width is None or not isinstance(outlet, SanitizedStream) or not _is_listing(options):
+    outlet, width = sys.stdout, width_of(sys.stdout)
+    prints = isinstance(options, Forms) and options.is_list and not options.form
+    is_listing = options.command == "help" or (prints and not vars(options).get("like"))
+    if width is None or not isinstance(outlet, SanitizedStream) or not is_listing:
         yield
         return
     held = _Held(outlet.below)
@@ -276,13 +277,6 @@ def pager_words(environment: Mapping[str, str]) -> list[str]:
     except ValueError:  # a quote is not closed
         return []
     return [] if words == ["cat"] else words
-
-
-def _is_listing(options: Options) -> bool:
-    if options.command == "help":
-        return True
-    is_list = options.is_list and not vars(options).get("like")
-    return isinstance(options, Forms) and is_list and not options.form
 
 
 def _is_long(text: str, terminal: TextIO) -> bool:

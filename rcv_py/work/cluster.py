@@ -51,7 +51,12 @@ def cluster_executor(address: str, paths: Sequence[Path]) -> Iterator[Executor]:
     try:
         _check_workers(client, address)
         here = frozenset(path for path in paths if path.exists())  # others have a sentence of their own
-        _check_paths(client, address, [path for path in paths if path in here])
+        answers = _of_workers(client, _unseen, [path for path in paths if path in here])
+        unseen = [gone[0] for gone in answers.values() if isinstance(gone, list) and gone]
+        if unseen:
+            some = "" if len(unseen) == len(answers) else Message("{0} of {1} of ", len(unseen), len(answers))
+            text = Message("{0} is not visible to {1}the workers of {2}.", unseen[0], some, address)
+            raise ClusterError(text, hint=_SHARE)
         yield _Cluster(client, address, here)
     finally:
         client.close()
@@ -108,16 +113,6 @@ def _check_workers(client: Client, address: str) -> None:
             )
             hint = "Install the same version for all workers, and start them again."
             raise ClusterError(text, hint, repr(version))
-
-
-def _check_paths(client: Client, address: str, paths: Sequence[Path]) -> None:
-    """Raise ClusterError for a capture that a worker does not see."""
-    answers = _of_workers(client, _unseen, paths)
-    unseen = [gone[0] for gone in answers.values() if isinstance(gone, list) and gone]
-    if unseen:
-        some = "" if len(unseen) == len(answers) else Message("{0} of {1} of ", len(unseen), len(answers))
-        text = Message("{0} is not visible to {1}the workers of {2}.", unseen[0], some, address)
-        raise ClusterError(text, hint=_SHARE)
 
 
 def _unseen(paths: Sequence[Path]) -> list[Path]:

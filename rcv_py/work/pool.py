@@ -211,18 +211,15 @@ class WorkerPool(Generic[T]):
         if known:
             return known[0]
         if len(self._workers) < self._size:
-            return self._start(call)
+            may_be_idle = not self._grace_s and not self._nests
+            near = (alive(self._copies) or alive(IDLE_WORKERS)) if may_be_idle else None
+            near = near or started(is_tidy=self._grace_s > 0, nests=self._nests)
+            worker = _Worker(near, self._task, self._timeout_s, self._grace_s, call.is_alone)
+            self._workers.append(worker)
+            return worker
         ahead = self._calls_ahead if len(call.arguments.data) <= AHEAD_BYTES else 1
         free = [one for one in self._workers if len(one.calls) < ahead and not one.is_alone]
         return None if call.is_alone else min(free, key=lambda one: len(one.calls), default=None)
-
-    def _start(self, call: _Call) -> _Worker:
-        may_be_idle = not self._grace_s and not self._nests
-        near = (alive(self._copies) or alive(IDLE_WORKERS)) if may_be_idle else None
-        near = near or started(is_tidy=self._grace_s > 0, nests=self._nests)
-        worker = _Worker(near, self._task, self._timeout_s, self._grace_s, call.is_alone)
-        self._workers.append(worker)
-        return worker
 
     def _receive(self, worker: _Worker) -> None:
         try:

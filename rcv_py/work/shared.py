@@ -38,6 +38,12 @@ _HEAD = struct.Struct("<QQQ")  # bytes of the pickle, number of arrays, number o
 _PLACE = struct.Struct("<qQQ")  # number of the block (-1: the message), first byte, bytes
 _DESCRIPTORS_AT_ONCE = 250  # Linux takes 253
 T = TypeVar("T")
+_libc: Any = None
+if hasattr(os, "memfd_create"):
+    _libc = ctypes.CDLL(None, use_errno=True)
+    _libc.mmap.argtypes = (*(ctypes.c_void_p, ctypes.c_size_t), *3 * (ctypes.c_int,), ctypes.c_long)
+    _libc.mmap.restype = ctypes.c_void_p
+    _libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 
 
 class TooManyFiles(RcvError):
@@ -118,19 +124,6 @@ def _place(view: memoryview) -> tuple[Block, int] | None:
 
 def _padded(size: int) -> int:
     return size + -size % _ALIGN
-
-
-def _loaded_libc() -> Any:
-    if not hasattr(os, "memfd_create"):
-        return None
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.mmap.argtypes = (*(ctypes.c_void_p, ctypes.c_size_t), *3 * (ctypes.c_int,), ctypes.c_long)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
-    return libc
-
-
-_libc = _loaded_libc()
 
 
 class Envelope(NamedTuple):

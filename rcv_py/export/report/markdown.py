@@ -21,7 +21,10 @@ def markdown(report: model.Report) -> str:
     lines = [f"# {_said(report.title)}", "", _said(report.subtitle), ""]
     lines += [f"- [{_said(one.title)}](#{one.id})" for one in report.sections]
     for section in report.sections:
-        lines += _section(section, anchors)
+        lines += ["", anchors.tag(section.id), "", f"## {_said(section.title)}", ""]
+        lines += [_said(section.intro), ""] if section.intro else []
+        for part in section.parts:
+            lines += [*_part(part, anchors), ""]
     return "\n".join([*lines, "", "---", "", md_text(report.made_with), ""])
 
 
@@ -36,14 +39,6 @@ class _Anchors:
             return ""
         self._written.add(anchor)
         return f'<a id="{anchor}"></a>'
-
-
-def _section(section: model.ReportSection, anchors: _Anchors) -> list[str]:
-    lines = ["", anchors.tag(section.id), "", f"## {_said(section.title)}", ""]
-    lines += [_said(section.intro), ""] if section.intro else []
-    for part in section.parts:
-        lines += [*_part(part, anchors), ""]
-    return lines
 
 
 def _part(part: model.Part, anchors: _Anchors) -> list[str]:
