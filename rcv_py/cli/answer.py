@@ -12,20 +12,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from rcv_py import __version__
 from rcv_py.analysis.core.search import find
+from rcv_py.base import text as words
 from rcv_py.base.csv_text import csv_text
-from rcv_py.base.text import (
-    Message,
-    elide_left,
-    elide_right,
-    encodable,
-    escaped_json,
-    is_english,
-    padded,
-    short_paths,
-    translated,
-    visible,
-)
-from rcv_py.base.text import cells as columns_of
+from rcv_py.base.text import Message, translated
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import ChosenWaves, all_captures
@@ -56,7 +45,7 @@ class TextColumn(NamedTuple):
 
 def plain(text: object) -> str:
     """Return the text on one line, with escapes for control characters that a capture could smuggle in."""
-    return visible(" ".join(str(text).split("\n")).expandtabs(4))
+    return words.visible(" ".join(str(text).split("\n")).expandtabs(4))
 
 
 def tables(
@@ -69,7 +58,7 @@ def tables(
     """
     texts = [[plain(cell) for cell in row] for row in rows]
     cells = [[row[at] for row in texts] for at in range(len(columns))]
-    longest = [max(map(columns_of, column), default=0) for column in cells]
+    longest = [max(map(words.cells, column), default=0) for column in cells]
     rest = list(zip(columns, longest, cells, strict=True))
     while rest:
         for count in range(len(rest), 0, -1):
@@ -96,7 +85,7 @@ def _layout(
     for is_stacked, gap in _STEPS if width is not None else _STEPS[:1]:
         heads = [column.title.split(" ") if is_stacked else [column.title] for column in chosen]
         widths = [
-            max(size, *map(columns_of, head)) for head, (_, size, _) in zip(heads, columns, strict=True)
+            max(size, *map(words.cells, head)) for head, (_, size, _) in zip(heads, columns, strict=True)
         ]
         if width is not None:
             widths = _fitted(chosen, widths, width - len(gap) * (len(chosen) - 1))
@@ -125,9 +114,10 @@ def _fitted(columns: Sequence[TextColumn], full: list[int], width: int) -> list[
 def _line(columns: Sequence[TextColumn], row: Sequence[str], widths: Sequence[int], gap: str) -> str:
     cells = []
     for column, cell, width in zip(columns, row, widths, strict=True):
-        fits = columns_of(cell) <= width  # as most do
-        short = cell if fits else elide_left(cell, width) if column.elastic == "left" else _short(cell, width)
-        cells.append(padded(short, width, is_right=column.is_number))
+        short = cell
+        if words.cells(cell) > width:  # as few are
+            short = words.elide_left(cell, width) if column.elastic == "left" else _short(cell, width)
+        cells.append(words.padded(short, width, is_right=column.is_number))
     return gap.join(cells).rstrip()
 
 
@@ -135,17 +125,17 @@ def _short(cell: str, width: int) -> str:
     """Cut a text at its end; in `what ← producer` the part before the arrow is cut first."""
     before, arrow, after = cell.partition(ARROW)
     if not arrow:
-        return elide_right(cell, width)
-    kept = max(NARROWEST, width - len(arrow) - columns_of(after))
-    if kept >= columns_of(before):
-        return elide_right(cell, width)
-    return elide_right(elide_right(before, kept) + arrow + after, width)
+        return words.elide_right(cell, width)
+    kept = max(NARROWEST, width - len(arrow) - words.cells(after))
+    if kept >= words.cells(before):
+        return words.elide_right(cell, width)
+    return words.elide_right(words.elide_right(before, kept) + arrow + after, width)
 
 
 def print_table(columns: Sequence[TextColumn], rows: Iterable[Sequence[object]]) -> None:
     """Print an aligned table that fits the screen; a column of paths without any path is omitted."""
     stream, cells = sys.stdout, list(rows)
-    if not is_english():
+    if not words.is_english():
         columns, cells = _translated(columns, cells)
     kept = [
         i
@@ -175,12 +165,12 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     """Print names and values, aligned; long values are wrapped at words to fit the screen."""
     width = width_of(sys.stdout)
     names = [translated(name) for name, _ in facts]
-    left = max(map(columns_of, names), default=0)
+    left = max(map(words.cells, names), default=0)
     for name, (_, value) in zip(names, facts, strict=True):
         text, indent = plain(translated(str(value))), " " * (left + 4)
         if width is not None:
             text = f"\n{indent}".join(at_words(text, width - left - 4))
-        print(f"  {padded(name, left)}  {text}")
+        print(f"  {words.padded(name, left)}  {text}")
 
 
 def json_text(document: Mapping[str, Any]) -> str:
@@ -191,7 +181,7 @@ def json_text(document: Mapping[str, Any]) -> str:
         data = orjson.dumps(document, option=orjson.OPT_INDENT_2)
     except TypeError:  # a name that is not valid text
         data = orjson.dumps(plain_document(document), option=orjson.OPT_INDENT_2)
-    return escaped_json(data.decode())
+    return words.escaped_json(data.decode())
 
 
 def plain_document(value: Any) -> Any:
@@ -202,7 +192,7 @@ def plain_document(value: Any) -> Any:
         return [plain_document(item) for item in value]
     if isinstance(value, float):
         return value if isfinite(value) else None
-    return encodable(value)[:] if isinstance(value, str) else value
+    return words.encodable(value)[:] if isinstance(value, str) else value
 
 
 _FILTERS = (
@@ -261,7 +251,7 @@ class CommandAnswer:
         with redirect_stdout(text):
             self._print(options)
         with whole_file(out, makes_folders=False) as target:
-            target.write(visible(text.getvalue(), "\n\t").encode())
+            target.write(words.visible(text.getvalue(), "\n\t").encode())
         return self.code
 
     def json(self, options: Options) -> dict[str, Any]:
@@ -296,7 +286,7 @@ def _files_of(trace: Trace) -> Callable[[str], Path | None]:
     from rcv_py.formats.uiout.local_sources import local_file  # noqa: PLC0415 - as above
 
     rules = chosen().source_map  # of this command alone
-    short = short_paths(source.path for source in trace.sources)
+    short = words.short_paths(source.path for source in trace.sources)
     paths = {shown: path for path, shown in short.items()} | {path: path for path in short}
 
     def file_of(name: str) -> Path | None:

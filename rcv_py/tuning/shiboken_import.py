@@ -12,8 +12,8 @@ it.
 import builtins
 import re
 import sys
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from importlib.abc import InspectLoader
 from importlib.util import decode_source, find_spec
@@ -97,27 +97,24 @@ def _compile(source: Any, filename: Any, mode: str, *rest: Any, **named: Any) ->
 
 def put_off(names: dict[str, Any]) -> None:
     """Defer a module with this dictionary until a name that it lacks is used."""
-    names["__getattr__"] = lambda name: _found(names, name)
-    for name, made in MEANWHILE.get(names["__name__"], {}).items():
-        names[name] = made(names)
+    names["__getattr__"] = partial(_found, names)
+    for name, function in MEANWHILE.get(names["__name__"], {}).items():
+        names[name] = partial(function, names)
 
 
-def _ignores(names: dict[str, Any]) -> Callable[..., None]:
-    return lambda *arguments, **named: None
+def _ignored(names: dict[str, Any], *arguments: Any, **named: Any) -> None:
+    """Do nothing."""
 
 
-def _updates(names: dict[str, Any]) -> Callable[[], Any]:
-    def update() -> Any:
-        _run(names)
-        return names[UPDATE]()
-
-    return update
+def _updated(names: dict[str, Any]) -> Any:
+    _run(names)
+    return names[UPDATE]()
 
 
 UPDATE = "update_mapping"
 MEANWHILE = {  # names that shiboken6 takes from dictionaries, where a missing name ends the process
-    "shibokensupport.signature.mapping": {UPDATE: _updates},
-    "shibokensupport.feature": {"feature_import": _ignores, "feature_imported": _ignores},
+    "shibokensupport.signature.mapping": {UPDATE: _updated},
+    "shibokensupport.feature": {"feature_import": _ignored, "feature_imported": _ignored},
 }
 
 

@@ -9,18 +9,8 @@ import numpy as np
 from rcv_py.analysis.core.occupancy import waves_of_unit
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.step_curve import StepCurve
-from rcv_py.analysis.device.occupancy_curves import (
-    OccupancyNumbers,
-    dispatch_curves,
-    occupancy_curves,
-    occupancy_numbers,
-)
-from rcv_py.analysis.device.occupancy_limits import (
-    OccupancyLimits,
-    is_size_known,
-    occupancy_limits,
-    waves_on_simd,
-)
+from rcv_py.analysis.device import occupancy_curves as curves
+from rcv_py.analysis.device import occupancy_limits as limits
 from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.base.text import Message, demangled
@@ -38,7 +28,7 @@ class OccupancyRow(NamedTuple):
 
     name: str
     steps: StepCurve
-    numbers: OccupancyNumbers
+    numbers: curves.OccupancyNumbers
     ids: tuple[int, ...] = ()
 
 
@@ -54,31 +44,31 @@ def occupancy_rows(trace: Trace, by: str, states: States, se: int | None = None)
         return [every, *of_states] if made.waves else []
     if se is not None:
         trace = replace(trace, occupancy=of_rows(trace.occupancy, trace.occupancy.se == se))
-    total = [_row(ALL, one.steps) for one in occupancy_curves(trace, "all")]
+    total = [_row(ALL, one.steps) for one in curves.occupancy_curves(trace, "all")]
     if by == "all":
         return total
     if by == "kernel":
         return total + [
             _row(demangled(one.name) or Message("kernel {0} (no name)", one.ids[0]), one.steps, one.ids)
-            for one in dispatch_curves(trace.occupancy, trace.dispatches)
+            for one in curves.dispatch_curves(trace.occupancy, trace.dispatches)
         ]
-    return total + [_row(one.name, one.steps) for one in occupancy_curves(trace, by, is_all=True)]
+    return total + [_row(one.name, one.steps) for one in curves.occupancy_curves(trace, by, is_all=True)]
 
 
 def _row(name: str, steps: StepCurve, ids: tuple[int, ...] = ()) -> OccupancyRow:
-    return OccupancyRow(name, steps, occupancy_numbers(steps), ids)
+    return OccupancyRow(name, steps, curves.occupancy_numbers(steps), ids)
 
 
-def limits_of(trace: Trace, facts: RunFacts) -> OccupancyLimits:
+def limits_of(trace: Trace, facts: RunFacts) -> limits.OccupancyLimits:
     """Return the limits; `facts` are from the tables of the run.
 
     Without the size of workgroups in them, waves of the first compute unit are read: their barriers show it.
     """
-    if is_size_known(trace, facts) or not len(trace.waves):
-        return occupancy_limits(trace, facts)
+    if limits.is_size_known(trace, facts) or not len(trace.waves):
+        return limits.occupancy_limits(trace, facts)
     rows, index = waves_of_unit(trace, 0), trace.waves
     # SIMD by SIMD, at least two waves: only waves that share a SIMD show how many of a workgroup do.
     rows = rows[np.lexsort((index.begin[rows], index.simd[rows]))]
     few = sorted(rows[: max(2, np.count_nonzero(index.size[rows].cumsum() <= MAX_BYTES))].tolist())
     batches = [trace.reader.read(few)] if few else []
-    return occupancy_limits(trace, facts, waves_on_simd(trace, WORKGROUPS.of(trace, batches)))
+    return limits.occupancy_limits(trace, facts, limits.waves_on_simd(trace, WORKGROUPS.of(trace, batches)))

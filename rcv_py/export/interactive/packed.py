@@ -38,13 +38,8 @@ class PackedColumns:
         is_wide = whole >= WIDE
         wide = whole[is_wide].astype("<u8").tobytes()
         narrow = np.where(is_wide, WIDE, whole).astype(np.uint8).tobytes()
-        self.places[name] = {
-            "at": self._at,
-            "rows": len(narrow),
-            "wide": len(wide) // 8,
-            "unit": unit,
-            "signed": int(is_signed),
-        }
+        place = {"at": self._at, "rows": len(narrow), "wide": len(wide) // 8}
+        self.places[name] = {**place, "unit": unit, "signed": int(is_signed)}
         self._parts += [narrow, wide]
         self._at += len(narrow) + len(wide)
 

@@ -28,10 +28,9 @@ def style() -> str:
 
 def _columns() -> str:
     """Numbers to the right and code in its font, by the class of the table instead of each cell."""
-    numbers, codes = [], []
-    for at in range(1, MAX_COLUMNS + 1):
-        numbers += [f".n{at} td:nth-child({at})", f".n{at} th:nth-child({at})"]
-        codes.append(f".c{at} td:nth-child({at})")
+    columns = range(1, MAX_COLUMNS + 1)
+    numbers = [f".n{at} {cell}:nth-child({at})" for at in columns for cell in ("td", "th")]
+    codes = [f".c{at} td:nth-child({at})" for at in columns]
     right = "text-align:right;font-variant-numeric:tabular-nums;"
     mono = f"font-family:{_MONO};font-size:12.5px;white-space:pre;"
     wrap = f"@media print{{td.c,{','.join(codes)}{{white-space:pre-wrap;font-size:8pt}}}}"

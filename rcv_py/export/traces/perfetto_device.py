@@ -12,18 +12,8 @@ from rcv_py.analysis.device.occupancy_curves import dispatch_curves, occupancy_c
 from rcv_py.analysis.events.event_table import EntryKind, EventTable, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.text import Message, short_kernel
-from rcv_py.export.traces.perfetto_rows import (
-    DebugAnnotation,
-    InternedNames,
-    Slices,
-    TraceClock,
-    counter_track,
-    moment_bytes,
-    nested_bytes,
-    slice_bytes,
-    track,
-    value_bytes,
-)
+from rcv_py.export.traces import perfetto_rows as packets
+from rcv_py.export.traces.perfetto_rows import DebugAnnotation, InternedNames, Slices, TraceClock, track
 from rcv_py.model.ids import place_name
 from rcv_py.model.trace import Trace
 
@@ -86,15 +76,16 @@ class Device:
         for name, begin, end in self.kernels:
             uuid, announced = self._track(DEVICE, Message("kernel {0}", name))
             yield announced
-            yield from slice_bytes(Slices.on(uuid, texts.number(name), begin, end, category="kernel"), scale)
+            slices = Slices.on(uuid, texts.number(name), begin, end, category="kernel")
+            yield from packets.slice_bytes(slices, scale)
         for kind, title in _TITLES.items():
             yield from self._entries(texts, scale, kind, title)
         if self.spans is not None and len(self.spans):
             yield from self._markers(texts, scale, places, self.spans)
         for name, unit, values in self.curves:
             uuid = self._number()
-            yield counter_track(uuid, DEVICE, name, unit)
-            yield value_bytes(uuid, values.time, values.value, scale)
+            yield packets.counter_track(uuid, DEVICE, name, unit)
+            yield packets.value_bytes(uuid, values.time, values.value, scale)
 
     def _entries(
         self, texts: InternedNames, scale: TraceClock, kind: EntryKind, title: str
@@ -115,7 +106,9 @@ class Device:
                 yield announced
                 own = np.flatnonzero(lane == one)
                 slices = self._named(texts, uuid, chosen[own], begin[own], end[own])
-                yield from slice_bytes(slices, scale) if group else [moment_bytes(slices, scale)]
+                yield from (
+                    packets.slice_bytes(slices, scale) if group else [packets.moment_bytes(slices, scale)]
+                )
 
     def _named(
         self, texts: InternedNames, uuid: int, rows: np.ndarray, begin: np.ndarray, end: np.ndarray
@@ -146,8 +139,8 @@ class Device:
             names, begin, end = number[spans.name_id[rows]], spans.begin[rows], spans.end[rows]
             slices, is_point = Slices.on(uuid, names, begin, end, category="marker"), end <= begin
             if is_point.any():
-                yield moment_bytes(slices.at(is_point), scale)
-            yield nested_bytes(slices.at(~is_point), spans.depth[rows][~is_point], scale)
+                yield packets.moment_bytes(slices.at(is_point), scale)
+            yield packets.nested_bytes(slices.at(~is_point), spans.depth[rows][~is_point], scale)
 
     def _track(self, parent: int, name: str) -> tuple[int, bytes]:
         uuid = self._number()
