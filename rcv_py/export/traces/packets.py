@@ -67,9 +67,7 @@ class ByteRows:
 
     def put(self, data: bytes, where: np.ndarray | None = None) -> None:
         """Append the same bytes to every row."""
-        matrix = np.frombuffer(data, dtype=np.uint8)[None, :]
-        length = None if where is None else np.where(where, len(data), 0)
-        self._append(_Column(matrix, length))
+        self._append(np.frombuffer(data, dtype=np.uint8)[None, :], None, where)
 
     def varint(self, values: np.ndarray, where: np.ndarray | None = None) -> None:
         """Append a number to each row."""
@@ -85,7 +83,7 @@ class ByteRows:
             more = rest > 0
             matrix[:, at] = low | np.where(more, np.uint8(0x80), np.uint8(0))
             length += more
-        self._append(_Column(matrix, length if where is None else np.where(where, length, 0)))
+        self._append(matrix, length, where)
 
     def number(self, field: int, values: np.ndarray, where: np.ndarray | None = None) -> None:
         """Append a field that holds a number."""
@@ -96,17 +94,14 @@ class ByteRows:
         """Append a field that holds the eight bytes of an integer or of a float64, as they are."""
         self.put(tag(field, FIXED64), where)
         matrix = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<")).view(np.uint8)
-        length = None if where is None else np.where(where, 8, 0)
-        self._append(_Column(matrix.reshape(self.n, 8), length))
+        self._append(matrix.reshape(self.n, 8), None, where)
 
     def nested(self, field: int, inner: ByteRows, where: np.ndarray | None = None) -> None:
         """Append rows as messages, each with its tag and its length; `inner` must not grow afterwards."""
         self.put(tag(field, BYTES), where)
         self.varint(inner.length, where)
         for column in inner._columns:
-            full = column.data.shape[1] if column.length is None else column.length
-            length = column.length if where is None else np.where(where, full, 0)
-            self._append(_Column(column.data, length))
+            self._append(column.data, column.length, where)
 
     def tobytes(self) -> bytes:
         """Return all rows, one after the other."""
@@ -122,6 +117,9 @@ class ByteRows:
             at = stop
         return data[counts].tobytes()
 
-    def _append(self, column: _Column) -> None:
-        self._columns.append(column)
-        self.length += column.data.shape[1] if column.length is None else column.length
+    def _append(self, data: np.ndarray, length: np.ndarray | None, where: np.ndarray | None) -> None:
+        full = data.shape[1] if length is None else length
+        if where is not None:
+            full = length = np.where(where, full, 0)
+        self._columns.append(_Column(data, length))
+        self.length += full

@@ -160,21 +160,29 @@ class Recorder:
     ) -> None:
         self._machine, self._command, self._tell = machine, tuple(command), tell
         self._process, self._limit_s = process, limit_s
-        self._program = program or self._usual()
+        is_here = isinstance(machine, ThisMachine)
+        program = program or (find_program(PROGRAM, command, PLACES) if is_here else PROGRAM)
+        if program is None:
+            raise UsageError(
+                Message("{0} is not on this machine.", PROGRAM),
+                hint="Install ROCm 7 or later, best 10, name it with --rocprofv3 PATH, or record with"
+                " --host HOST.",
+            )
+        self._program = program
 
     def record(self, folder: Path, settings: Mapping[str, Setting], why: Mapping[str, str]) -> Attempt:
         """Record once into a new folder; raise UsageError if the program cannot be started."""
         there = self._machine.folder(folder)
         wanted = {**settings, "output_directory": there}
         job = f"{there}/{FILE}"
-        self._machine.write(job, job_file(wanted, ["Written by rcv record.", " ".join(self.words(job))], why))
+        words, late = recording_words(self._program, job, self._command, self._process), None
+        self._machine.write(job, job_file(wanted, ["Written by rcv record.", " ".join(words)], why))
         last: deque[str] = deque(maxlen=KEPT)
 
         def hear(line: str) -> None:
             last.append(line)
             self._tell(line)
 
-        words, late = self.words(job), None
         try:
             code = self._machine.run(words, hear, self._limit_s)
         except RanTooLong as error:
@@ -185,7 +193,7 @@ class Recorder:
             where = "" if isinstance(self._machine, ThisMachine) else " there"
             text = Message("{0} cannot be run{1}.", self._program, where)
             raise UsageError(text, hint="Name it with --rocprofv3 PATH.")
-        best, number = best_capture(folder)
+        (best, number), printed = best_capture(folder), "\n".join(last)
         return Attempt(
             folder=folder,
             settings=settings,
@@ -194,26 +202,10 @@ class Recorder:
             capture=best,
             captures=number,
             late=late,
-            is_full=any(FULL_SIGN.search(line) for line in last),
-            trouble=next((one for one in TROUBLES if re.search(one.sign, "\n".join(last), re.I)), None),
+            is_full=FULL_SIGN.search(printed) is not None,
+            trouble=next((one for one in TROUBLES if re.search(one.sign, printed, re.IGNORECASE)), None),
             last=tuple(line for line in last if line.strip())[-SHOWN:],
         )
-
-    def words(self, job: str) -> tuple[str, ...]:
-        """The command that records."""
-        return recording_words(self._program, job, self._command, self._process)
-
-    def _usual(self) -> str:
-        if not isinstance(self._machine, ThisMachine):
-            return PROGRAM
-        found = find_program(PROGRAM, self._command, PLACES)
-        if found is None:
-            raise UsageError(
-                Message("{0} is not on this machine.", PROGRAM),
-                hint="Install ROCm 7 or later, best 10, name it with --rocprofv3 PATH, or record with"
-                " --host HOST.",
-            )
-        return found
 
 
 def best_capture(folder: Path) -> tuple[Path | None, int]:
