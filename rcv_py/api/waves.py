@@ -46,8 +46,7 @@ class Wave:
     """One traced wave with tables of its activity; `record` is the loader's object with all data."""
 
     def __init__(self, trace: Trace, record: TracedWave) -> None:
-        self._trace = trace
-        self.record = record
+        self._trace, self.record = trace, record
 
     @property
     def id(self) -> WaveId:
@@ -117,8 +116,7 @@ class WaveCache:
     """Waves of a trace, each read once while all of them fit in `budget` bytes."""
 
     def __init__(self, trace: Trace, budget: float, workers: int | None) -> None:
-        self._trace = trace
-        self._budget = budget
+        self._trace, self._budget = trace, budget
         self._workers = workers  # processes that read large captures; None: as the machine has room, 0: none
         self._held: list[WaveBatch] = []
         self._known: set[int] = set()  # rows of waves that are held or cannot be read
@@ -211,10 +209,8 @@ class Timeline:
     def __init__(
         self, rows: Sequence[str], span: TimeWindow, pixels: np.ndarray, palette: np.ndarray, left_out: int
     ) -> None:
-        self.rows = tuple(rows)
-        self.span = span
-        self.pixels = pixels
-        self.palette = palette
+        self.rows, self.span = tuple(rows), span
+        self.pixels, self.palette = pixels, palette
         self.left_out = left_out  # slots that had no room
 
     @cached_property

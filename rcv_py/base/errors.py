@@ -20,8 +20,7 @@ class RcvError(Exception):
 
     def __init__(self, text: str, hint: str = "", detail: str = "") -> None:
         super().__init__(text)
-        self.hint = hint
-        self.detail = detail
+        self.hint, self.detail = hint, detail
         if hint:
             self.add_note(hint)  # a script's traceback shows the hint
 

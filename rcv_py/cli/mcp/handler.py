@@ -233,8 +233,7 @@ class ToolHandler:
     """Takes calls for one root folder; the processes of `pool` do the work."""
 
     def __init__(self, paths: AllowedPaths, pool: WorkerPool[Reply]) -> None:
-        self.paths = paths
-        self.pool = pool
+        self.paths, self.pool = paths, pool
         self.tools: dict[str, Tool] = tools(can_write=paths.out is not None)
 
     def call(self, name: str, given: Mapping[str, Any], request: ClientRequest) -> Reply:

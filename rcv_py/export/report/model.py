@@ -86,10 +86,6 @@ class Series(NamedTuple):
     values: Sequence[float]
     role: str = ""
 
-    def share(self, row: int) -> ReportShare:
-        """Its part of one of the bars."""
-        return ReportShare(self.name, self.values[row], self.role or self.name)
-
 
 class ReportBars(NamedTuple):
     """Bars below each other on one scale, each made of one value of every series."""
@@ -102,7 +98,7 @@ class ReportBars(NamedTuple):
 
     def parts(self, row: int) -> list[ReportShare]:
         """The parts of one of the bars."""
-        return [series.share(row) for series in self.series]
+        return [ReportShare(one.name, one.values[row], one.role or one.name) for one in self.series]
 
 
 Plot = Stacked | ReportCurve | ReportHistogram | ReportBars

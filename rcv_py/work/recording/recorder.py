@@ -193,7 +193,8 @@ class Recorder:
             where = "" if isinstance(self._machine, ThisMachine) else " there"
             text = Message("{0} cannot be run{1}.", self._program, where)
             raise UsageError(text, hint="Name it with --rocprofv3 PATH.")
-        (best, number), printed = best_capture(folder), "\n".join(last)
+        best, number = best_capture(folder)
+        printed = "\n".join(last)
         return Attempt(
             folder=folder,
             settings=settings,
