@@ -19,25 +19,11 @@ from mcp.server.stdio import stdio_server
 from rcv_py import __version__
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.machine.ending import ends_by
+from rcv_py.base.resources import resource
 from rcv_py.cli.mcp.handler import ClientRequest, Reply, ToolHandler, command_pool
 from rcv_py.cli.mcp.tools import AllowedPaths, Tool, help_tool
 from rcv_py.formats.input.run_places import ROOT
 
-WORDING = (
-    "Cycles at stake are upper bounds: call them so, and do not promise that much time. Attributed cycles "
-    "are summed over waves and are not elapsed time. Where executions differ between two builds, say that an "
-    "instruction takes fewer or more cycles per hit, not that it is faster or slower. What a tool leaves "
-    "unexplained is unexplained; do not invent a cause."
-)
-INSTRUCTIONS = (
-    "Tools to analyse AMD GPU thread traces (ui_output_* folders that rocprofv3 --att leaves behind). Paths "
-    "are relative to the folder this server was started for; folder is a capture. Start with index to see "
-    "which captures there are, check whether one can be trusted, and triage for what costs most; then "
-    "causes, waits, loops, bubbles, line and isa for details, and compare after a change. Arguments are the "
-    "options of `rcv COMMAND`; help lists all of them. Answers are the documents of `rcv COMMAND --json`, "
-    "in 8 KB at most: a key `shortened` names lists that were cut; top, a filter, or max_kb (any tool "
-    f"takes it, 0 for all) return more. {WORDING}"
-)
 INPUT_BYTES = 64 << 10  # that are read at a time
 T = TypeVar("T")
 
@@ -92,10 +78,11 @@ def make_server(handler: ToolHandler) -> Server[Any]:
         job = partial(handler.call, request.name, request.arguments or {}, own)
         return _result(await _stoppable(own, job))
 
+    text = resource("agents.txt")
     return Server(
         "rcv",
         version=__version__,
-        instructions=INSTRUCTIONS,
+        instructions=None if text is None else " ".join(text.read_text("utf-8").split()),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
