@@ -21,21 +21,11 @@ from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.health.capture_health import verdict
 from rcv_py.analysis.health.note import RANK
 from rcv_py.analysis.program.branches import BRANCHES, branch_table, flow
+from rcv_py.base import text as words
 from rcv_py.base.progress import CancelFlag, Stage, silent
 from rcv_py.base.progress import Report as Progress
 from rcv_py.base.runs import ascending, ends_run
-from rcv_py.base.text import (
-    Message,
-    count,
-    elide_right,
-    join_texts,
-    percent,
-    plural,
-    short_kernel,
-    short_paths,
-    translated,
-    visible,
-)
+from rcv_py.base.text import Message, plural, translated
 from rcv_py.export.interactive.packed import PackedColumns
 from rcv_py.export.interactive.waves import PageWaves, put_waves, shown_waves
 from rcv_py.export.report.inputs import ReportInputs
@@ -54,10 +44,7 @@ MAX_STEPS = 250_000  # of waves that begin and end, over all compute units
 MAX_ROWS = 600  # compute units of the whole device
 MAX_SOURCE = 1_500_000  # letters of source text
 MAX_TEXT = 300  # letters of an instruction or a source line
-MAX_LINES = 10  # instructions that cost most
-MAX_CAUSES = 6
-MAX_LOOPS = 6
-MAX_NOTES = 200
+MAX_LINES, MAX_CAUSES, MAX_LOOPS, MAX_NOTES = 10, 6, 6, 200  # of lists, the first are the costliest
 MAX_LETTERS = 60  # of an instruction in a line
 
 
@@ -103,7 +90,7 @@ def _about(made: Making) -> dict[str, Any]:
     trace, shown = made.trace, made.shown
     name = trace.kernel_name
     return {
-        "title": shown_text(short_kernel(name) if name else "no kernel"),
+        "title": shown_text(words.short_kernel(name) if name else "no kernel"),
         "kernel": shown_text(name),
         "capture": shown_text(trace.name),
         "target": shown_text(trace.target),
@@ -192,7 +179,7 @@ def _sources(made: Making) -> list[dict[str, Any]]:
     file = code.chain_file[leaf[has]] if len(has) else np.zeros(0, dtype=np.int64)
     cost = np.bincount(file, costs.cost[has], len(trace.sources))
     used, room = set(ascending(file).tolist()), MAX_SOURCE
-    names = short_paths(source.path for source in trace.sources)
+    names = words.short_paths(source.path for source in trace.sources)
     shown: list[dict[str, Any]] = [{} for _ in trace.sources]
     for at in np.argsort(-cost, kind="stable").tolist():
         source = trace.sources[at]
@@ -266,7 +253,7 @@ def lists_of(inputs: ReportInputs) -> list[dict[str, Any]]:
 
 def shown_text(text: str, most: int = 4_000) -> str:
     """Return text of a capture with invisible characters escaped, cut to a maximum length."""
-    return visible(elide_right(text, most))
+    return words.visible(words.elide_right(text, most))
 
 
 def said_text(text: str) -> str:
@@ -286,7 +273,7 @@ def _row(text: str, more: str, line: int = -1) -> dict[str, Any]:
 
 def _instruction(inputs: ReportInputs, line: int) -> str:
     text = inputs.trace.code.text[line]
-    return f"{line} {elide_right(text, MAX_LETTERS)}{beside(inputs.trace, line)}"
+    return f"{line} {words.elide_right(text, MAX_LETTERS)}{beside(inputs.trace, line)}"
 
 
 def _costliest(inputs: ReportInputs) -> dict[str, Any]:
@@ -299,7 +286,7 @@ def _costliest(inputs: ReportInputs) -> dict[str, Any]:
     rows = []
     for one in inputs.top_lines[:MAX_LINES]:
         cause = CAUSE_TEXT[Cause(why[one.line])].name if one.line in why else ""
-        more = join_texts(" · ", filter(None, (percent(one.latency, whole), cause)))
+        more = words.join_texts(" · ", filter(None, (words.percent(one.latency, whole), cause)))
         rows.append(_row(_instruction(inputs, one.line), more, one.line))
     what = "samples" if inputs.is_sampled else "latency"
     return {"title": translated(Message("What costs most ({0})", what)), "rows": rows}
@@ -314,7 +301,7 @@ def _causes(inputs: ReportInputs) -> dict[str, Any]:
     for cause, cycles in list(zip(groups.cause.tolist(), groups.cycles.tolist(), strict=True))[:MAX_CAUSES]:
         producer = main_producer(found, cause)
         blamed = Message("mostly because of {0}", _instruction(inputs, producer)) if producer >= 0 else ""
-        more = join_texts(" · ", filter(None, (percent(cycles, whole), blamed)))
+        more = words.join_texts(" · ", filter(None, (words.percent(cycles, whole), blamed)))
         rows.append(_row(CAUSE_TEXT[Cause(cause)].name, more, producer))
     return {"title": translated("Why cycles were spent"), "rows": rows}
 
@@ -328,9 +315,10 @@ def _loops(inputs: ReportInputs) -> dict[str, Any]:
         head, branch, median = int(table.head[at]), int(table.branch[at]), table.median[at]
         parts: list[str] = [Message("taken {0}", plural(int(table.taken[at]), "time"))]
         if not np.isnan(median):
-            parts.append(Message("median {0} cycles per iteration", count(round(median))))
+            parts.append(Message("median {0} cycles per iteration", words.count(round(median))))
         parts += ["the main loop"] if at == table.dominant else []
-        rows.append(_row(Message("instructions {0} to {1}", head, branch), join_texts(" · ", parts), head))
+        name = Message("instructions {0} to {1}", head, branch)
+        rows.append(_row(name, words.join_texts(" · ", parts), head))
     return {"title": translated("Loops"), "rows": rows}
 
 
