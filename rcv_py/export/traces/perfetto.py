@@ -25,19 +25,9 @@ from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.text import Message, short_kernel
 from rcv_py.export.tables import segments
+from rcv_py.export.traces import perfetto_rows as packets
 from rcv_py.export.traces.perfetto_device import DEVICE, Device, device_names
-from rcv_py.export.traces.perfetto_rows import (
-    NO_ARROWS,
-    DebugAnnotation,
-    FlowEnds,
-    InternedNames,
-    Slices,
-    TraceClock,
-    process,
-    slice_bytes,
-    thread,
-    track,
-)
+from rcv_py.export.traces.perfetto_rows import FlowEnds, InternedNames, Slices, TraceClock, slice_bytes, track
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace
@@ -106,16 +96,15 @@ def _announce(trace: Trace, rows: list[int], target: BinaryIO) -> dict[tuple[int
     of_row = list(zip(*(column.tolist() for column in columns), strict=True))
     places = sorted({of_row[row] for row in rows})
     pid = {place: DEVICE + 1 + at for at, place in enumerate(places)}
-    name = short_kernel(trace.kernel_name)
-    target.write(
-        process(DEVICE, DEVICE, Message("Device · {0}{1}", trace.name, f" · {name}" if name else ""))
-    )
+    name, unit = short_kernel(trace.kernel_name), trace.architecture.unit_name
+    title = Message("Device · {0}{1}", trace.name, f" · {name}" if name else "")
+    target.write(packets.process(DEVICE, DEVICE, title))
     for place, number in pid.items():
-        target.write(process(number, number, place_name(*place[:4], unit=trace.architecture.unit_name)))
+        target.write(packets.process(number, number, place_name(*place[:4], unit=unit)))
     first_tid = DEVICE + 1 + len(places)
     for row in rows:
         uuid, parent = FIRST_WAVE + row * STRIDE, pid[of_row[row]]
-        target.write(thread(uuid, parent, parent, first_tid + row, str(index.id(row))))
+        target.write(packets.thread(uuid, parent, parent, first_tid + row, str(index.id(row))))
         target.write(track(uuid + STATES, uuid, "state"))
     return pid
 
@@ -152,11 +141,11 @@ class WaveSlices:
             begin=start,
             end=start + duration,
             arguments={
-                DebugAnnotation.LINE: line.astype(np.int64),
-                DebugAnnotation.STALL: batch.stall.astype(np.int64),
-                DebugAnnotation.CYCLE: start,
-                DebugAnnotation.CYCLES: duration,
-                DebugAnnotation.SOURCE: self._source[line],
+                packets.DebugAnnotation.LINE: line.astype(np.int64),
+                packets.DebugAnnotation.STALL: batch.stall.astype(np.int64),
+                packets.DebugAnnotation.CYCLE: start,
+                packets.DebugAnnotation.CYCLES: duration,
+                packets.DebugAnnotation.SOURCE: self._source[line],
             },
             leaves=leaves,
             arrives=arrives,
@@ -176,7 +165,7 @@ class WaveSlices:
     def _links(self, batch: WaveBatch) -> tuple[FlowEnds, FlowEnds]:
         """Number an arrow for each producer of each wait; counters may name a producer twice."""
         if not batch.waves:
-            return NO_ARROWS, NO_ARROWS
+            return packets.NO_ARROWS, packets.NO_ARROWS
         links = replay(batch, self._trace.code, self._trace.architecture)
         edges = np.unique(np.stack([links.token[links.row_of], links.producers], axis=1), axis=0)
         numbers = self._arrows + 1 + np.arange(len(edges), dtype=np.int64)
