@@ -15,7 +15,7 @@ from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.errors import Cancelled
-from rcv_py.base.progress import CancelFlag, Stage
+from rcv_py.base.progress import CancelFlag, Stage, stoppable
 from rcv_py.export.traces.packets import ByteRows, number, varint
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.formats.open import open_trace
@@ -187,8 +187,8 @@ def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:
         seen.append((stage.done, stage.total))
         flag.set()
 
-    with pytest.raises(Cancelled):
-        write_perfetto(trace, [batch, batch], io.BytesIO(), report=look, cancel=flag)
+    with pytest.raises(Cancelled), stoppable(flag):
+        write_perfetto(trace, [batch, batch], io.BytesIO(), report=look)
     assert seen == [(len(trace.waves), len(trace.waves))]
 
 

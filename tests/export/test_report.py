@@ -12,7 +12,7 @@ import pytest
 import rcv_py
 from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.base.errors import Cancelled, UsageError
-from rcv_py.base.progress import CancelFlag
+from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.cli.main import main
 from rcv_py.export.report.cells import code
 from rcv_py.export.report.files import make_report, write_report
@@ -453,8 +453,8 @@ def test_names_say_the_form_and_work_can_be_stopped(paths: dict[str, Path], tmp_
         write_report(ReportInputs(InMemory(trace, ())), tmp_path / "r.pdf")
     flag = CancelFlag()
     flag.set()
-    with pytest.raises(Cancelled):
-        write_report(ReportInputs(InMemory(trace, ())), tmp_path / "r.html", cancel=flag)
+    with pytest.raises(Cancelled), stoppable(flag):
+        write_report(ReportInputs(InMemory(trace, ())), tmp_path / "r.html")
     assert not list(tmp_path.iterdir())
 
 

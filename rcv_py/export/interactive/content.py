@@ -22,8 +22,8 @@ from rcv_py.analysis.health.capture_health import verdict
 from rcv_py.analysis.health.note import RANK
 from rcv_py.analysis.program.branches import BRANCHES, branch_table, flow
 from rcv_py.base import text as words
-from rcv_py.base.progress import CancelFlag, Stage, silent
 from rcv_py.base.progress import Report as Progress
+from rcv_py.base.progress import Stage, checkpoint, silent
 from rcv_py.base.runs import ascending, ends_run
 from rcv_py.base.text import Message, plural, translated
 from rcv_py.export.interactive.packed import PackedColumns
@@ -63,12 +63,9 @@ class Making(NamedTuple):
 
 
 def content(
-    inputs: ReportInputs, tokens: int, *, report: Progress = silent, cancel: CancelFlag | None = None
+    inputs: ReportInputs, tokens: int, *, report: Progress = silent
 ) -> tuple[dict[str, Any], PackedColumns]:
-    """Return the document of a page with at most `most` tokens, and its columns.
-
-    Raise Cancelled once `cancel` is set.
-    """
+    """Return the document of a page with at most `tokens` instructions of waves, and its columns."""
     trace = inputs.trace
     waves = (one.wave for finding in inputs.findings.in_full for one in finding.evidence)
     wanted = [row for wave in waves if wave is not None and (row := trace.waves.row(wave)) is not None]
@@ -79,8 +76,7 @@ def content(
     made = Making(inputs, shown, np.sort(np.argsort(-cost, kind="stable")[:MAX_CODE]), PackedColumns())
     document = {}
     for done, (name, part) in enumerate(PARTS.items()):
-        if cancel is not None:
-            cancel.check()
+        checkpoint()
         report(Stage("Writing the page", done, len(PARTS)))
         document[name] = part(made)
     return document, made.columns

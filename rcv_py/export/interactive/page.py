@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rcv_py import __version__
 from rcv_py.base.colors import ROLES, TOKEN_KINDS, Pair
-from rcv_py.base.progress import CancelFlag, Report, silent
+from rcv_py.base.progress import Report, silent
 from rcv_py.base.text import short_kernel, spoken_language, translated, visible
 from rcv_py.export.interactive.content import content
 from rcv_py.export.interactive.packed import packed
@@ -35,14 +35,9 @@ _ROLES = (
 )  # fmt: skip
 
 
-def interactive_page(
-    inputs: ReportInputs, *, report: Report = silent, cancel: CancelFlag | None = None
-) -> bytes:
-    """Return the page about a capture: of bounded size, without external resources.
-
-    Raise Cancelled once `cancel` is set.
-    """
-    data = _data(inputs, report, cancel)
+def interactive_page(inputs: ReportInputs, *, report: Report = silent) -> bytes:
+    """Return the page about a capture: of bounded size, without external resources.  Raises Cancelled."""
+    data = _data(inputs, report)
     trace = inputs.trace
     title = visible(short_kernel(trace.kernel_name) if trace.kernel_name else trace.name)
     scripts = [_file("logic.js"), _script("page.js")]
@@ -66,11 +61,11 @@ def interactive_page(
     return f"{head}<body>\n{markup}{held}{body}</body></html>\n".encode()
 
 
-def _data(inputs: ReportInputs, report: Report, cancel: CancelFlag | None) -> str:
+def _data(inputs: ReportInputs, report: Report) -> str:
     """The contents of the page, with as many instructions as there is room for."""
     tokens = MAX_TOKENS
     while True:
-        data = packed(*content(inputs, tokens, report=report, cancel=cancel))
+        data = packed(*content(inputs, tokens, report=report))
         if len(data) <= MAX_LETTERS or tokens < MIN_TOKENS:
             return data
         tokens //= 4  # they hardly repeat themselves

@@ -10,8 +10,8 @@ from rcv_py.analysis.findings.finding import RANKED, Finding
 from rcv_py.analysis.health.capture_health import headline
 from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.manifest import report_sections
-from rcv_py.base.progress import CancelFlag, Stage, silent
 from rcv_py.base.progress import Report as Progress
+from rcv_py.base.progress import Stage, checkpoint, silent
 from rcv_py.base.text import Message, plural, short_kernel, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.export.report.cells import code, column, numbers, shares, table, texts
@@ -121,15 +121,12 @@ def _extra(field: Field, row: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def make_report(
-    inputs: ReportInputs, *, report: Progress = silent, cancel: CancelFlag | None = None
-) -> Report:
-    """Return every section that has something to say; raises Cancelled once `cancel` is set."""
+def make_report(inputs: ReportInputs, *, report: Progress = silent) -> Report:
+    """Return every section that has something to say; raises Cancelled."""
     trace, sections = inputs.trace, []
     makers = list(map(resolve_name, report_sections()))
     for ordinal, make in enumerate(makers):
-        if cancel is not None:
-            cancel.check()
+        checkpoint()
         report(Stage("Writing sections", ordinal, len(makers)))
         if (section := make(inputs)) is not None:
             sections.append(section)
@@ -146,19 +143,15 @@ def check_form(path: Path, endings: Collection[str] = tuple(FORMS)) -> None:
         raise UsageError(text, hint=Message("Use a name that ends in {0}.", known))
 
 
-def write_report(
-    inputs: ReportInputs, path: Path, *, report: Progress = silent, cancel: CancelFlag | None = None
-) -> None:
-    """Write a report; raises UsageError, ExportError, or Cancelled once `cancel` is set."""
+def write_report(inputs: ReportInputs, path: Path, *, report: Progress = silent) -> None:
+    """Write a report; raises UsageError, ExportError or Cancelled."""
     check_form(path)
-    write_page(report_page(inputs, path.suffix, report=report, cancel=cancel), path)
+    write_page(report_page(inputs, path.suffix, report=report), path)
 
 
-def report_page(
-    inputs: ReportInputs, ending: str, *, report: Progress = silent, cancel: CancelFlag | None = None
-) -> bytes:
+def report_page(inputs: ReportInputs, ending: str, *, report: Progress = silent) -> bytes:
     """Return the contents of a report file whose name has this ending; raises Cancelled as above."""
-    return _page(make_report(inputs, report=report, cancel=cancel), ending)
+    return _page(make_report(inputs, report=report), ending)
 
 
 def write_page(page: bytes, path: Path) -> None:

@@ -22,7 +22,7 @@ from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.waits.waitcnt.replay import replay
-from rcv_py.base.progress import CancelFlag, Report, Stage, silent
+from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.base.text import Message, short_kernel
 from rcv_py.export.tables import segments
 from rcv_py.export.traces import perfetto_rows as packets
@@ -58,7 +58,6 @@ def write_perfetto(
     spans: MarkerSpans | None = None,
     cycles: bool = False,
     report: Report = silent,
-    cancel: CancelFlag | None = None,
 ) -> TraceCounts:
     """Write a trace of the waves of `batches`; `rows` of the wave index announces them (None: all).
 
@@ -74,8 +73,7 @@ def write_perfetto(
     target.writelines(device.packets(texts, scale, places))
     done = TraceCounts()
     for batch in batches:
-        if cancel is not None:
-            cancel.check()
+        checkpoint()
         tokens = waves.tokens(batch)
         for uuid in np.unique(tokens.track).tolist():
             if lane := uuid % STRIDE:  # of instructions that overlap others

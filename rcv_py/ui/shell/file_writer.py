@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QMainWindow, QWidget
 
 from rcv_py.base.errors import ExportError
-from rcv_py.base.progress import CancelFlag, Report, Stage
+from rcv_py.base.progress import CancelFlag, Report, Stage, stoppable
 from rcv_py.base.text import Message, translated
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.uiout.run_files import facts_about
@@ -93,11 +93,11 @@ class FileWriter(QObject):
                 inputs.notes, inputs.rank = notes, partial(with_predictions, trace, predict=None)
                 if not is_interactive:
                     inputs.ask()
-                    write_report(inputs, path, report=report, cancel=flag)
+                    write_report(inputs, path, report=report)
                     return
                 check_form(path, PAGES)
                 inputs.ask(OF_PAGE)
-                write_page(interactive_page(inputs, report=report, cancel=flag), path)
+                write_page(interactive_page(inputs, report=report), path)
 
         self.start(path, write)
 
@@ -119,7 +119,7 @@ class FileWriter(QObject):
                     write_speedscope(trace, read, target)
                 else:
                     waves = batches(trace, report=report, cancel=flag) if loaded is None else loaded
-                    write_perfetto(trace, waves, target, spans=spans, report=report, cancel=flag)
+                    write_perfetto(trace, waves, target, spans=spans, report=report)
 
         self.start(path, write)
 
@@ -137,7 +137,8 @@ class FileWriter(QObject):
 
         def job() -> Path:
             try:
-                write(path, self._reported.emit, flag)
+                with stoppable(flag):
+                    write(path, self._reported.emit, flag)
             finally:
                 self._reported.emit(None)
             return path
