@@ -84,9 +84,8 @@ def _layout(
     chosen = [column for column, _, _ in columns]
     for is_stacked, gap in _STEPS if width is not None else _STEPS[:1]:
         heads = [column.title.split(" ") if is_stacked else [column.title] for column in chosen]
-        widths = [
-            max(size, *map(words.cells, head)) for head, (_, size, _) in zip(heads, columns, strict=True)
-        ]
+        sizes = (size for _, size, _ in columns)
+        widths = [max(size, *map(words.cells, head)) for head, size in zip(heads, sizes, strict=True)]
         if width is not None:
             widths = _fitted(chosen, widths, width - len(gap) * (len(chosen) - 1))
         if width is None or _size(widths, gap) <= width:
@@ -137,11 +136,8 @@ def print_table(columns: Sequence[TextColumn], rows: Iterable[Sequence[object]])
     stream, cells = sys.stdout, list(rows)
     if not words.is_english():
         columns, cells = _translated(columns, cells)
-    kept = [
-        i
-        for i, column in enumerate(columns)
-        if not cells or column.elastic != "left" or any(str(row[i]) for row in cells)
-    ]
+    is_path = [column.elastic == "left" for column in columns]
+    kept = [i for i, path in enumerate(is_path) if not cells or not path or any(str(row[i]) for row in cells)]
     shown, cells = [columns[i] for i in kept], [[row[i] for i in kept] for row in cells]
     for at, (height, lines) in enumerate(tables(shown, cells, width_of(stream))):
         heads = (bold(line, stream) for line in lines[:height])
@@ -443,11 +439,8 @@ def about(
     where that can be chosen.  `alarm` says that the instruction texts belong to other code, "" that they fit;
     None for a command that does not check.
     """
-    texts = [
-        f"{trace.name}: {problem}" if len(traces) > 1 else str(problem)
-        for trace in traces
-        for problem in trace.problems
-    ]
+    every = [(f"{trace.name}: " if len(traces) > 1 else "", trace.problems) for trace in traces]
+    texts = [f"{name}{problem}" for name, own in every for problem in own]
     return ({} if waves is None else {"waves": waves}) | {
         "command": options.command,
         "arguments": _arguments(options, waves),

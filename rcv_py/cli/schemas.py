@@ -26,9 +26,8 @@ def schema_document(name: str) -> dict[str, Any]:
     """
     if name in (ENVELOPE, "rcv.envelope", "rcv.envelope/2"):
         return envelope_schema()
-    found = [one for one in SCHEMAS if one.command == name] or [
-        one for one in SCHEMAS if name in (one.id, one.name, one.name.removeprefix("rcv."))
-    ]
+    found = [one for one in SCHEMAS if one.command == name]
+    found = found or [one for one in SCHEMAS if name in (one.id, one.name, one.name.removeprefix("rcv."))]
     if not found:
         names = sorted({ENVELOPE, *(one.command for one in SCHEMAS), *(one.name for one in SCHEMAS)})
         near = difflib.get_close_matches(name, names, 1)

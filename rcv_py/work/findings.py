@@ -69,9 +69,7 @@ class FindingsInView:
     """Computes the findings that a window shows, and caches those of a large capture while it is open."""
 
     def __init__(self) -> None:
-        self._known: WeakKeyDictionary[Trace, dict[tuple[str, tuple[Path, ...]], Findings]] = (
-            WeakKeyDictionary()
-        )
+        self._known: WeakKeyDictionary[Trace, dict[object, Findings]] = WeakKeyDictionary()
         self._busy = Lock()
         self._newest, self._is_closed = CancelFlag(), False
 
