@@ -129,14 +129,14 @@ def test_a_bug_in_one_report_does_not_cost_the_others(
     empty: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good, bad = empty
-    page = report_command.report_page
+    page = report_command.files.report_page
 
     def sometimes(inputs: ReportInputs, ending: str, **more: object) -> bytes:
         if inputs.trace.name == bad.name:
             raise ZeroDivisionError("by nothing")
         return page(inputs, ending, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(report_command, "report_page", sometimes)
+    monkeypatch.setattr(report_command.files, "report_page", sometimes)
     assert run("report", bad, good, "--out-dir", tmp_path / "out", "--jobs", 1) == 1
     text = capsys.readouterr()
     assert "ZeroDivisionError" in text.err
