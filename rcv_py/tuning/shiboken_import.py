@@ -103,7 +103,7 @@ def put_off(names: dict[str, Any]) -> None:
 
 
 def _ignored(names: dict[str, Any], *arguments: Any, **named: Any) -> None:
-    """Do nothing."""
+    """Do nothing: no module of ours wants other spellings."""
 
 
 def _updated(names: dict[str, Any]) -> Any:
