@@ -65,11 +65,10 @@ def assembled(
         engines, gfxip=gfxip, sidecar=sidecar, sources=sources, names=names, problems=problems
     )
     clock = _clock(engines, problems)
+    engines = [engine._replace(offset=clock.offsets.get(engine.se, 0)) for engine in engines]
     numbers, called = kernel_names(
         [key for name in _ENTRIES for engine in engines for key in _Once(getattr(engine, name)).keys], names
     )
-    waves = _index(engines, clock.offsets, numbers)
-    occupancy = _occupancy(engines, clock.offsets, numbers, called)
     exact, target_source = _target(path, engines, gfxip, target, set(code.mnemonics))
     if not architecture_of(gfxip, exact).is_checked:
         problems.inform(
@@ -89,29 +88,31 @@ def assembled(
         disassembler=", ".join(sorted(frozenset().union(*(engine.disassemblers for engine in engines)))),
         has_thread_trace=True,
         has_pc_samples=code.table.samples is not None,
-        waves=waves,
+        waves=_index(engines, numbers),
         code=code.table,
         sources=tuple(SourceFile(one, None) for one in code.paths),
-        occupancy=occupancy,
+        occupancy=_occupancy(engines, numbers, called),
         clock=clock,
         reader=reader,
         problems=tuple(problems),
-        events=_events(engines, clock.offsets),
-        dispatches=_dispatches(engines, clock.offsets, numbers, called, architecture_of(gfxip, exact)),
+        events=_events(engines),
+        dispatches=_dispatches(engines, numbers, called, architecture_of(gfxip, exact)),
         counters=tuple(
-            counter_samples(engine.se, table, offset)
-            for engine, table, offset in _tables(engines, "counters", clock.offsets)
+            counter_samples(one.se, one.stream.counters, one.offset)
+            for one in engines
+            if len(one.stream.counters)
         ),
-        other_simd=tuple(_other_simd(engines, clock.offsets)),
+        other_simd=tuple(_other_simd(engines)),
         shader_data=tuple(
-            shader_data(engine.se, table, offset)
-            for engine, table, offset in _tables(engines, "shader_data", clock.offsets)
+            shader_data(one.se, one.stream.shader_data, one.offset)
+            for one in engines
+            if len(one.stream.shader_data)
         ),
         markers=code.markers,
         marker_layout=code.layout,
         marker_payloads=code.payloads,
     )
-    return Assembled(trace, _columns(engines, clock.offsets, code, rows))
+    return Assembled(trace, _columns(engines, code, rows))
 
 
 def _agreed(engines: Sequence[Engine]) -> list[Engine]:
@@ -143,10 +144,8 @@ def _with_kernels(engine: Engine, decided: Mapping[int, Claim]) -> Engine:
 def _report_doubts(name: str, doubts: Sequence[int], problems: Problems) -> None:
     if not doubts:
         return
-    more = len(doubts) - 1
-    places = f"{doubts[0]:#x}" + (
-        Message(" and {0}", plural(more, "other address", "other addresses")) if more else ""
-    )
+    others = plural(len(doubts) - 1, "other address", "other addresses")
+    places = f"{doubts[0]:#x}" + (Message(" and {0}", others) if len(doubts) > 1 else "")
     problems.warn(
         name,
         Message(
@@ -171,9 +170,7 @@ def _target(
     return exact_target(path, gfxip, mnemonics)
 
 
-def _columns(
-    engines: Sequence[Engine], offsets: Mapping[int, int], code: Code, rows: CodeRows
-) -> Iterator[WaveColumns]:
+def _columns(engines: Sequence[Engine], code: Code, rows: CodeRows) -> Iterator[WaveColumns]:
     before = 0
     matrix = np.append(code.table.kind == TokenKind.MATRIX, False)
     has_matrix = bool(matrix.any())
@@ -184,7 +181,7 @@ def _columns(
             facts = columns.facts.copy()
             facts["row"] += before
             for name in TIMES:
-                facts[name] += offsets.get(engine.se, 0)
+                facts[name] += engine.offset
             line = row[columns.line]
             kind = columns.kind
             if has_matrix:
@@ -232,22 +229,15 @@ def _joined(columns: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
     return fit(np.concatenate([np.zeros(0, dtype=np.int64), *columns]), dtype)
 
 
-def _index(
-    engines: Sequence[Engine], offsets: Mapping[int, int], numbers: Mapping[tuple[int, int], int]
-) -> WaveIndex:
+def _index(engines: Sequence[Engine], numbers: Mapping[tuple[int, int], int]) -> WaveIndex:
     """The waves by engine, SIMD, slot and number, in the order of the columns."""
-    facts = [engine.facts for engine in engines]
-    shift = [np.full(len(one), offsets.get(engine.se, 0)) for engine, one in zip(engines, facts, strict=True)]
-    table = np.concatenate([np.zeros(0, dtype=FACTS), *facts])
-    moved = np.concatenate([np.zeros(0, dtype=np.int64), *shift])
+    table = np.concatenate([np.zeros(0, dtype=FACTS), *(engine.facts for engine in engines)])
+    moved = _joined([np.full(len(engine.facts), engine.offset) for engine in engines], np.int64)
     return WaveIndex(
-        se=fit(table["se"], np.int16),
-        simd=fit(table["simd"], np.int16),
-        slot=fit(table["slot"], np.int16),
+        **{name: fit(table[name], np.int16) for name in ("se", "simd", "slot", "cu")},
         wid=fit(table["wid"], np.int32),
         begin=frozen(table["begin"] + moved),
         end=frozen(table["end"] + moved),
-        cu=fit(table["cu"], np.int16),
         sa=_joined([engine.arrays for engine in engines], np.int16),
         kernel=_joined([_kernels(engine.entry, numbers) for engine in engines], np.int32),
         size=_joined([engine.size for engine in engines], np.int64),
@@ -256,15 +246,10 @@ def _index(
 
 
 def _occupancy(
-    engines: Sequence[Engine],
-    offsets: Mapping[int, int],
-    numbers: Mapping[tuple[int, int], int],
-    names: Mapping[int, str],
+    engines: Sequence[Engine], numbers: Mapping[tuple[int, int], int], names: Mapping[int, str]
 ) -> WaveEvents:
     records = [engine.stream.occupancy for engine in engines]
-    time = _joined(
-        [one.time + offsets.get(engine.se, 0) for engine, one in zip(engines, records, strict=True)], np.int64
-    )
+    time = _joined([engine.stream.occupancy.time + engine.offset for engine in engines], np.int64)
     is_start = np.concatenate([np.zeros(0, dtype=bool), *(one.is_start for one in records)])
     order = np.lexsort((is_start, time))
 
@@ -273,40 +258,25 @@ def _occupancy(
 
     unit = np.maximum(_joined([one.cu for one in records], np.int64)[order], 0)
     kernel = _joined([_kernels(engine.started, numbers) for engine in engines], np.int32)
-    se = _joined(
-        [np.full(len(one.time), engine.se) for engine, one in zip(engines, records, strict=True)], np.int64
-    )
+    se = _joined([np.full(len(one.stream.occupancy.time), one.se) for one in engines], np.int64)
     return WaveEvents(
         time=frozen(time[order]),
         se=fit(se[order], np.int16),
         sa=fit(unit >> _ARRAY & 1, np.int16),
         cu=fit(unit & _UNIT, np.int16),
-        simd=column("simd", np.int16),
-        slot=column("slot", np.int16),
         is_start=frozen(is_start[order]),
         kernel=frozen(kernel[order]),
-        me=column("me", np.int16),
-        pipe=column("pipe", np.int16),
-        workgroup=column("workgroup", np.int64),
-        cluster=column("cluster", np.int64),
+        **{name: column(name, np.int16) for name in ("simd", "slot", "me", "pipe")},
+        **{name: column(name, np.int64) for name in ("workgroup", "cluster")},
         names=names,
     )
 
 
-def _tables(
-    engines: Sequence[Engine], name: str, offsets: Mapping[int, int]
-) -> Iterator[tuple[Engine, np.ndarray, int]]:
-    """A table of each stream that has rows in it, and the cycles that align its times."""
-    for engine in engines:
-        table = getattr(engine.stream, name)
-        if len(table):
-            yield engine, table, offsets.get(engine.se, 0)
-
-
-def _events(engines: Sequence[Engine], offsets: Mapping[int, int]) -> HardwareEvents | None:
+def _events(engines: Sequence[Engine]) -> HardwareEvents | None:
     parts = [
-        np.column_stack([table[:, 0] + offset, np.full(len(table), engine.se), table[:, 1:]])
-        for engine, table, offset in _tables(engines, "events", offsets)
+        np.column_stack([table[:, 0] + engine.offset, np.full(len(table), engine.se), table[:, 1:]])
+        for engine in engines
+        if len(table := engine.stream.events)
     ]
     if not parts:
         return None
@@ -316,7 +286,6 @@ def _events(engines: Sequence[Engine], offsets: Mapping[int, int]) -> HardwareEv
 
 def _dispatches(
     engines: Sequence[Engine],
-    offsets: Mapping[int, int],
     numbers: Mapping[tuple[int, int], int],
     names: Mapping[int, str],
     device: Architecture,
@@ -329,7 +298,7 @@ def _dispatches(
             kernel = numbers.get(key, 0)
             found.append(
                 Dispatch(
-                    time=record.time + offsets.get(engine.se, 0),
+                    time=record.time + engine.offset,
                     se=engine.se,
                     kernel=kernel,
                     name=names[kernel],
@@ -348,11 +317,12 @@ def _dispatches(
     return tuple(sorted(found, key=lambda dispatch: dispatch.time))
 
 
-def _other_simd(engines: Sequence[Engine], offsets: Mapping[int, int]) -> Iterator[OtherSimd]:
-    for engine, table, offset in _tables(engines, "other_simd", offsets):
+def _other_simd(engines: Sequence[Engine]) -> Iterator[OtherSimd]:
+    for engine in engines:
         stream = engine.stream
-        cu = stream.cu & _UNIT if stream.cu >= 0 else -1
-        yield other_simd(engine.se, cu, stream.other_simd_number, table, offset)
+        if len(stream.other_simd):
+            cu = stream.cu & _UNIT if stream.cu >= 0 else -1
+            yield other_simd(engine.se, cu, stream.other_simd_number, stream.other_simd, engine.offset)
 
 
 def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
@@ -365,19 +335,15 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
             pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
             samples[engine.se] = ClockSamples(frozen(pairs[:, 0].copy()), frozen(pairs[:, 1].copy()))
     offsets, ticks = align(samples)
-    frequency = next(
-        (engine.stream.frequency for engine in engines if engine.stream.frequency > 0), NOMINAL_HZ
-    )
+    frequencies = (engine.stream.frequency for engine in engines if engine.stream.frequency > 0)
     busy = [engine.se for engine in engines if len(engine.stream.occupancy.time) or len(engine.facts)]
     lost = [se for se in busy if se not in samples]
     if len(busy) > 1 and not offsets:
         problems.inform(
             "clock",
             Message(
-                (
-                    "Fewer than two shader engines wrote the constant clock: the clocks of {0} engines are "
-                    "not aligned."
-                ),
+                "Fewer than two shader engines wrote the constant clock: the clocks of {0} engines are not "
+                "aligned.",
                 len(busy),
             )
             if not samples or lost
@@ -390,4 +356,4 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
             Message("The streams of SE{0} hold no constant clock: their times are not aligned.", spans(lost)),
             "Do not compare their times with times of other shader engines.",
         )
-    return Clock(frequency, samples, offsets, ticks, bool(offsets))
+    return Clock(next(frequencies, NOMINAL_HZ), samples, offsets, ticks, bool(offsets))

@@ -82,6 +82,7 @@ class Engine(NamedTuple):
     claims: tuple[Claim, ...] = ()  # where several kernels fit, in doubt or not
     disassemblers: frozenset[str] = frozenset()  # of its texts
     hidden: np.ndarray | None = None  # int64 [places, 3], as `CodeTable.hidden`
+    offset: int = 0  # cycles that align its times with those of the others, once they are known
 
 
 Walk = Callable[[np.ndarray], tuple[WaveRecords, np.ndarray]]

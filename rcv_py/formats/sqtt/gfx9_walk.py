@@ -16,18 +16,14 @@ from rcv_py.formats.sqtt.walked import (
     BEGINS,
     BREAK_AT,
     BREAK_FIRST,
-    CLUSTER,
     CONTEXTS,
     DOES,
     ENDED,
     ENDS,
-    ENTRY,
     IS_COMPLETE,
     IS_FULL,
     M_KIND,
-    ME,
     OWN,
-    PIPE,
     R_AFTER,
     R_DURATION,
     R_STALL,
@@ -44,7 +40,6 @@ from rcv_py.formats.sqtt.walked import (
     TOKEN_AT,
     TOKEN_FIRST,
     WAVE,
-    WORKGROUP,
     Columns,
     add_break,
     add_note,
@@ -213,14 +208,12 @@ def begin_wave(
     s: int, now: int, is_started: int, start: tuple[int, int, int, int, int], state: ndarray
 ) -> None:
     """A wave begins; `start`: its ME, pipe, entry, workgroup and cluster."""
-    open_wave(state, s, now, IDLE)
+    open_wave(state, s, now, IDLE, start)
     for field in range(TRAP, LAST, SLOTS):
         state[field + s] = 0
     for field in range(LAST, LAST + REPLAYABLE * SLOTS, SLOTS):
         state[field + s] = -1
     state[IS_STARTED + s] = is_started
-    state[ME + s], state[PIPE + s], state[ENTRY + s] = start[0], start[1], start[2]
-    state[WORKGROUP + s], state[CLUSTER + s] = start[3], start[4]
 
 
 @part

@@ -39,18 +39,14 @@ from rcv_py.formats.sqtt.rdna_tables import (
 from rcv_py.formats.sqtt.records import FLAG_BARRIER, REPLAYED
 from rcv_py.formats.sqtt.registers import ENTRY_HIGH, ENTRY_LOW
 from rcv_py.formats.sqtt.walked import (
-    CLUSTER,
     CONTEXTS,
     DOES,
     ENDED,
     ENDS,
-    ENTRY,
     IS_COMPLETE,
     IS_FULL,
     M_KIND,
-    ME,
     OWN,
-    PIPE,
     R_DURATION,
     R_TIME,
     RANK,
@@ -59,7 +55,6 @@ from rcv_py.formats.sqtt.walked import (
     TOKEN_AT,
     TOKEN_FIRST,
     WAVE,
-    WORKGROUP,
     Columns,
     add_break,
     add_note,
@@ -288,13 +283,11 @@ def on_start(
     is_back = meaning == RESTORED
     if meaning == STARTED or (is_back and not is_there):
         retire_wave(state, slot, to)
-        open_wave(state, slot, time, IDLE)
+        if is_back:  # which does not say where the wave began
+            start = (start[0], start[1], 0, start[3], -1)
+        open_wave(state, slot, time, IDLE, start)
         for field in range(OWN + slot, OF_WALK, SLOTS):
             state[field] = 0
-        state[ME + slot], state[PIPE + slot], state[WORKGROUP + slot] = start[0], start[1], start[3]
-        state[ENTRY + slot], state[CLUSTER + slot] = 0, -1
-        if meaning == STARTED:
-            state[ENTRY + slot], state[CLUSTER + slot] = start[2], start[4]
     if meaning == SAVED and is_there:
         add_token(state, slot, CONTEXT, time, time, 1, 0, to)
     elif is_back and last_kind(state, slot, to) == CONTEXT:

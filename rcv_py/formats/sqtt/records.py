@@ -80,19 +80,10 @@ class WaveRecords(RecordedWaves):
 
 
 OF_WAVES: dict[str, type[np.generic]] = {
-    "simd": np.int16,
-    "slot": np.int16,
-    "cu": np.int16,
-    "begin": np.int64,
-    "end": np.int64,
-    "is_complete": np.bool_,
-    "entry": np.uint64,
-    "workgroup": np.int16,
-    "cluster": np.int16,
-    "me": np.int16,
-    "pipe": np.int16,
-    "contexts": np.int16,
-}
+    "simd": np.int16, "slot": np.int16, "cu": np.int16, "begin": np.int64, "end": np.int64,
+    "is_complete": np.bool_, "entry": np.uint64, "workgroup": np.int16, "cluster": np.int16,
+    "me": np.int16, "pipe": np.int16, "contexts": np.int16,
+}  # fmt: skip
 OF_BORDERS: dict[str, dict[str, type[np.generic]]] = {  # and the narrowest types of rows
     "token_first": {
         "time": np.int64, "kind": np.uint8, "stall": np.int32, "duration": np.int32, "flags": np.uint8
@@ -107,16 +98,14 @@ Give = Callable[[WaveRecords, np.ndarray], None]
 
 def joined(parts: Sequence[WaveRecords]) -> WaveRecords:
     """Return the waves of all parts, one part after the other."""
-    columns = {name: _joined(parts, name, dtype) for name, dtype in OF_WAVES.items()}
-    for border, dtypes in OF_BORDERS.items():
+    columns, dtypes = {}, dict(OF_WAVES)
+    for border, of_rows in OF_BORDERS.items():
         counts = [np.diff(getattr(one, border)) for one in parts]
         columns[border] = borders(np.concatenate([np.zeros(0, np.int64), *counts]))
-        columns |= {name: _joined(parts, name, dtype) for name, dtype in dtypes.items()}
+        dtypes |= of_rows
+    for name, dtype in dtypes.items():
+        columns[name] = np.concatenate([np.zeros(0, dtype), *(getattr(one, name) for one in parts)])
     return WaveRecords(**columns)
-
-
-def _joined(parts: Sequence[WaveRecords], name: str, dtype: type[np.generic]) -> np.ndarray:
-    return np.concatenate([np.zeros(0, dtype), *(getattr(one, name) for one in parts)])
 
 
 FLAG_BARRIER = 2  # the stream reports a barrier

@@ -24,13 +24,9 @@ MAGIC = 0x434F5200  # "\0ROC": AMD's tools write the words after it
 CODE_OBJECT, CLOCK, AGENT_INFO, CLOCK_LOW = 4, 5, 6, 7  # kinds of a header
 TAIL, SIZE_LOW, ADDRESS_LOW, ADDRESS_HIGH, SIZE_HIGH, ID_LOW, ID_HIGH = range(7)
 PARTS = {  # part of a code object's facts → which fact, which half of its 64 bits
-    SIZE_LOW: ("size", 0),
-    SIZE_HIGH: ("size", 32),
-    ADDRESS_LOW: ("address", 0),
-    ADDRESS_HIGH: ("address", 32),
-    ID_LOW: ("id", 0),
-    ID_HIGH: ("id", 32),
-}
+    SIZE_LOW: ("size", 0), ADDRESS_LOW: ("address", 0), ID_LOW: ("id", 0),
+    SIZE_HIGH: ("size", 32), ADDRESS_HIGH: ("address", 32), ID_HIGH: ("id", 32),
+}  # fmt: skip
 ENTRY_MASK = (1 << 48) - 1
 HALF = (1 << 32) - 1
 
@@ -92,67 +88,46 @@ def dispatches(writes: RegisterWrites, version: int) -> Sequence[DispatchRecord]
         return ()
     first, second = _latest(writes, RESOURCES_1, rows), _latest(writes, RESOURCES_2, rows)
     scale = 2 if version >= 5 else 1
-    me, pipe = writes.me[rows], writes.pipe[rows]
     lds = (second >> 15 & 0x1FF) * 512
     columns = {
         "time": writes.time[rows],
-        "me": me,
-        "pipe": pipe,
-        "entry": entries(writes, rows, me, pipe),
+        "me": writes.me[rows],
+        "pipe": writes.pipe[rows],
+        "entry": _wide(writes, (ENTRY_LOW, ENTRY_HIGH), rows) << np.uint64(8) & np.uint64(ENTRY_MASK),
         "vgprs": ((first & 0x3F) * 8 + 8) * scale,
         "sgprs": (first >> 7 & 7) * 16 + 16 if version <= 1 else np.full(len(rows), 128),
         "user_sgprs": second >> 1 & 0x1F,
         "lds_size": lds * 10 // 4 if version == 1 else lds * scale,
-        "packet": _wide(writes, (PACKET_LOW, PACKET_HIGH), rows, _queue(me, pipe)).view(np.uint64),
+        "packet": _wide(writes, (PACKET_LOW, PACKET_HIGH), rows),
         "flags": first >> 10 & 3 | (first >> 14 & 1) << 2 | (second & 1) << 3,
     }
     return Dispatches(columns, np.stack([_latest(writes, place, rows) for place in THREADS], axis=1))
 
 
-def entries(
-    writes: RegisterWrites, writes_before: np.ndarray, me: np.ndarray, pipe: np.ndarray
-) -> np.ndarray:
-    """Return the start addresses of programs that an ME and pipe launched, uint64 [n], 0 if unknown.
+def _latest(writes: RegisterWrites, address: int, rows: np.ndarray) -> np.ndarray:
+    """The value of a register before some writes, by any ME and pipe; 0 before any."""
+    return _held(writes, np.flatnonzero(writes.is_compute & (writes.address == address)), rows)
 
-    Args:
-        writes: all of the stream.
-        behind: int64 [n], number of writes before each launch.
-        me: [n], only the lowest bit counts.
-        pipe: [n], 0…3.
+
+def _held(writes: RegisterWrites, wrote: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The last value that writes `wrote` gave before some writes, int64, 0 before any."""
+    values = np.append(writes.value[wrote].astype(np.int64), 0)
+    return values[np.searchsorted(wrote, rows) - 1]
+
+
+def _wide(writes: RegisterWrites, addresses: tuple[int, int], rows: np.ndarray) -> np.ndarray:
+    """The 64 bits, as uint64, of a register pair before some writes, by the ME and pipe of each.
+
+    Of an ME only the lowest bit counts.
     """
-    held = _wide(writes, (ENTRY_LOW, ENTRY_HIGH), writes_before, _queue(me, pipe)).view(np.uint64)
-    return (held << np.uint64(8)) & np.uint64(ENTRY_MASK)
-
-
-def _queue(me: np.ndarray, pipe: np.ndarray) -> np.ndarray:
-    return (me.astype(np.int16) & 1) << 8 | pipe.astype(np.int16)
-
-
-def _latest(writes: RegisterWrites, address: int, writes_before: np.ndarray) -> np.ndarray:
-    """The value of a register after the given number of writes, by any ME and pipe; 0 before any."""
-    return _held(writes, np.flatnonzero(writes.is_compute & (writes.address == address)), writes_before)
-
-
-def _held(writes: RegisterWrites, wrote: np.ndarray, writes_before: np.ndarray) -> np.ndarray:
-    before = np.searchsorted(wrote, writes_before) - 1
-    held = np.zeros(len(writes_before), dtype=np.int64)
-    known = before >= 0
-    held[known] = writes.value[wrote[before[known]]]
-    return held
-
-
-def _wide(
-    writes: RegisterWrites, addresses: tuple[int, int], writes_before: np.ndarray, queue: np.ndarray
-) -> np.ndarray:
-    """The 64 bits, as int64, of an ME and pipe's register pair after the given number of writes."""
-    own = _queue(writes.me, writes.pipe)
-    held = np.zeros(len(writes_before), dtype=np.int64)
+    queue = (writes.me.astype(np.int16) & 1) << 8 | writes.pipe.astype(np.int16)
+    held = np.zeros(len(rows), dtype=np.int64)
     for address, shift in zip(addresses, (0, 32), strict=True):
         is_it = writes.is_compute & (writes.address == address)
-        for one in np.unique(queue):
-            asks = queue == one
-            held[asks] |= _held(writes, np.flatnonzero(is_it & (own == one)), writes_before[asks]) << shift
-    return held
+        for one in np.unique(queue[rows]):
+            asks = queue[rows] == one
+            held[asks] |= _held(writes, np.flatnonzero(is_it & (queue == one)), rows[asks]) << shift
+    return held.view(np.uint64)
 
 
 def markers(writes: RegisterWrites) -> Markers:
@@ -215,16 +190,8 @@ class _Reader:
         if is_unload != (number in self._loaded):
             return  # reported twice
         (self._loaded.discard if is_unload else self._loaded.add)(number)
-        self.code_objects.append(
-            CodeObjectRecord(
-                time=time,
-                id=number,
-                address=address,
-                size=size,
-                is_unload=is_unload,
-                is_from_start=bool(value & 2),
-            )
-        )
+        record = CodeObjectRecord(time, number, address, size, is_unload, is_from_start=bool(value & 2))
+        self.code_objects.append(record)
 
     def _take_clock(self, time: int, value: int) -> None:
         if self._words == 0:

@@ -18,7 +18,7 @@ from numpy import ndarray
 from rcv_py.base.machine.compiled import part
 from rcv_py.base.runs import ascending, borders
 from rcv_py.formats.input.columns import frozen
-from rcv_py.formats.sqtt.records import Give, OccupancyRecords, WaveRecords
+from rcv_py.formats.sqtt.records import OF_WAVES, Give, OccupancyRecords, WaveRecords
 
 SLOTS = 64
 SPARE = 16  # rows: no token adds so many to one slot
@@ -69,41 +69,23 @@ R_TIME, R_STALL, R_DURATION, R_LASTED, R_AFTER, R_ADDRESS, R_STALLED, R_LINES = 
 M_KIND, M_FLAGS, M_STATE, M_LINES = range(4)
 LINES: tuple[dict[str, tuple[str, int]], ...] = (  # of tokens, segments, breaks, stalls, as in the state
     {
-        "time": ("rows", R_TIME),
-        "stall": ("rows", R_STALL),
-        "duration": ("rows", R_DURATION),
-        "kind": ("marks", M_KIND),
-        "flags": ("marks", M_FLAGS),
+        "time": ("rows", R_TIME), "stall": ("rows", R_STALL), "duration": ("rows", R_DURATION),
+        "kind": ("marks", M_KIND), "flags": ("marks", M_FLAGS),
     },
     {"state": ("marks", M_STATE), "state_duration": ("rows", R_LASTED)},
     {"break_token": ("rows", R_AFTER), "break_address": ("rows", R_ADDRESS)},
     {"": ("rows", R_STALLED)},
-)
+)  # fmt: skip
 CYCLES = ("stall", "duration", "state_duration")
 NARROW = np.iinfo(np.int32).max
 FACTS_OF = {  # of waves
-    "begin": (BEGINS, np.int64),
-    "end": (ENDS, np.int64),
-    "is_complete": (IS_COMPLETE, np.bool_),
-    "entry": (ENTRY, np.uint64),
-    "workgroup": (WORKGROUP, np.int16),
-    "cluster": (CLUSTER, np.int16),
-    "me": (ME, np.int16),
-    "pipe": (PIPE, np.int16),
-    "contexts": (CONTEXTS, np.int16),
-}
+    "begin": BEGINS, "end": ENDS, "is_complete": IS_COMPLETE, "entry": ENTRY, "workgroup": WORKGROUP,
+    "cluster": CLUSTER, "me": ME, "pipe": PIPE, "contexts": CONTEXTS,
+}  # fmt: skip
 OCCUPANCY = {
-    "time": np.int64,
-    "is_start": np.bool_,
-    "cu": np.int16,
-    "simd": np.int16,
-    "slot": np.int16,
-    "me": np.int16,
-    "pipe": np.int16,
-    "entry": np.uint64,
-    "workgroup": np.int16,
-    "cluster": np.int16,
-}
+    "time": np.int64, "is_start": np.bool_, "cu": np.int16, "simd": np.int16, "slot": np.int16,
+    "me": np.int16, "pipe": np.int16, "entry": np.uint64, "workgroup": np.int16, "cluster": np.int16,
+}  # fmt: skip
 
 
 class Columns(NamedTuple):
@@ -185,14 +167,14 @@ def name_break(state: ndarray, slot: int, address: int, after: int, to: Columns)
 
 
 @part
-def open_wave(state: ndarray, slot: int, time: int, does: int) -> None:
-    """A wave begins in a slot that no wave holds; its other facts are 0."""
+def open_wave(state: ndarray, slot: int, time: int, does: int, start: tuple[int, int, int, int, int]) -> None:
+    """A wave begins in a slot that no wave holds; `start`: its ME, pipe, entry, workgroup and cluster."""
     for fact in range(NAMED, OWN, SLOTS):
         state[fact + slot] = 0
-    state[WAVE + slot] = 0
-    state[DOES + slot] = does
-    state[SINCE + slot] = time
-    state[BEGINS + slot] = time
+    state[WAVE + slot], state[DOES + slot] = 0, does
+    state[SINCE + slot], state[BEGINS + slot] = time, time
+    state[ME + slot], state[PIPE + slot], state[ENTRY + slot] = start[0], start[1], start[2]
+    state[WORKGROUP + slot], state[CLUSTER + slot] = start[3], start[4]
 
 
 @part
@@ -284,9 +266,9 @@ class Walked:
         front = np.arange(SLOTS) * room
         if room > before.last + 1:
             self.columns = Columns.of(room)
-        befores = fields.copy()
+        held_at = fields.copy()
         fields += (front - fields[:, 0])[:, None]
-        for (first, end), now, lines in zip(befores, fields, LINES, strict=True):
+        for (first, end), now, lines in zip(held_at, fields, LINES, strict=True):
             moves = (end > first) & ((first != front) | (before is not self.columns))
             for slot in np.flatnonzero(moves).tolist():
                 held, moved = slice(first[slot], end[slot]), slice(*now[:, slot])
@@ -313,8 +295,8 @@ class Walked:
             for name, parts in rows.items()
         }
         facts = {
-            name: frozen(table[:, (first - BEGINS) // SLOTS].astype(dtype))
-            for name, (first, dtype) in FACTS_OF.items()
+            name: frozen(table[:, (first - BEGINS) // SLOTS].astype(OF_WAVES[name]))
+            for name, first in FACTS_OF.items()
         }
         slot = table[:, W_SLOT].astype(np.int16)
         return WaveRecords(
