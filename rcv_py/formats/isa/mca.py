@@ -24,13 +24,9 @@ _ERROR = re.compile(r"^<stdin>:(\d{1,6}):\d+: error", re.MULTILINE)
 _UNKNOWN = "is not a recognized processor"
 # The fallback if a version does not know a GPU.
 _OLDER = {
-    "gfx950": "gfx942",
-    "gfx942": "gfx940",
-    "gfx940": "gfx90a",
-    "gfx1250": "gfx1200",
-    "gfx1201": "gfx1200",
-    "gfx1200": "gfx1100",
-}
+    "gfx950": "gfx942", "gfx942": "gfx940", "gfx940": "gfx90a",
+    "gfx1250": "gfx1200", "gfx1201": "gfx1200", "gfx1200": "gfx1100",
+}  # fmt: skip
 
 
 class Estimate(NamedTuple):

@@ -32,13 +32,9 @@ Table = Mapping[str, Any]
 ENGINES = 4  # shader engines of an XCC, if a profile lacks the number
 _RAW = re.compile(r"[^\0\n]{1,1000}\.(?:att|out|hsaco)")
 _SIZES = {
-    "cus": "cu_count",
-    "simds_per_cu": "simd_per_cu",
-    "waves_per_simd": "max_waves_per_simd",
-    "wave_size": "wave_front_size",
-    "engines": "num_shader_banks",
-    "dies": "num_xcc",
-}
+    "cus": "cu_count", "simds_per_cu": "simd_per_cu", "waves_per_simd": "max_waves_per_simd",
+    "wave_size": "wave_front_size", "engines": "num_shader_banks", "dies": "num_xcc",
+}  # fmt: skip
 
 
 def is_raw_name(name: object) -> bool:

@@ -1,7 +1,7 @@
 """Recognize and read the profiles of a run."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -11,14 +11,14 @@ import numpy as np
 
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.text import Message, plural
-from rcv_py.formats.input.files import is_inside
+from rcv_py.formats.input.files import is_inside, mark_of
 from rcv_py.formats.input.run_places import DOCUMENT, is_profile
 from rcv_py.formats.rocpd.database import read_database
 from rcv_py.formats.rocpd.document import read_document
 from rcv_py.formats.rocpd.guarded import Guarded, guarded
 from rcv_py.formats.rocpd.parts import is_raw_name
 from rcv_py.formats.sqtt.decode import format_of
-from rcv_py.model.profile import KernelSymbol, Launches, Profile
+from rcv_py.model.profile import Launches, Profile
 
 _BULK = re.compile(
     r"rocpd_(arg|event|region|kernel_dispatch|memory_copy|memory_allocate|sample|pmc_event|timestamp|track)_?.*"
@@ -35,21 +35,13 @@ def read_profile(path: Path) -> Profile:
     """Read rocprofv3's profile of a run; raise a TraceError if it is no such file, or cannot be read."""
     if not is_profile(path):
         raise NotATrace(path, "it is no database or document of rocprofv3")
-    try:
-        about = path.stat()
-    except OSError:
-        return _read(path)  # its error is a sentence
-    return _kept(path, about.st_mtime_ns, about.st_size)
-
-
-def _read(path: Path) -> Profile:
-    return read_document(path) if DOCUMENT.fullmatch(path.name) else read_database(path)
+    return _read(path, *mark_of(path))
 
 
 @lru_cache(maxsize=1)
-def _kept(path: Path, *_: int) -> Profile:
+def _read(path: Path, *_: int) -> Profile:
     """The last profile, as long as its file does not change: a command asks for its launches, too."""
-    return _read(path)
+    return read_document(path) if DOCUMENT.fullmatch(path.name) else read_database(path)
 
 
 class RawPart(NamedTuple):
@@ -94,13 +86,12 @@ def read_part(path: Path, part: RawPart, most: int = 1 << 30) -> bytes:
 
 def _of_table(database: Guarded, table: str) -> Iterator[RawPart]:
     columns = database.columns(table)
-    numbers = {name: name.lower() for name in columns}
     for column in columns:
         for row, _, head in database.blobs(table, column, _HEAD):
             is_code = head[:4] == _ELF and int.from_bytes(head[18:20], "little") == _AMDGPU
             if is_code or format_of(np.frombuffer(head, dtype=np.uint8))[0]:
                 part = RawPart(is_code, f"{table}.{column} {row}", blob=(table, column, row))
-                yield _numbered(database, table, numbers, part)
+                yield _numbered(database, table, columns, part)
     texts = [column for column in columns if column not in ("id", "guid")]
     for values in database.rows(table, texts):
         for name in values:
@@ -108,14 +99,12 @@ def _of_table(database: Guarded, table: str) -> Iterator[RawPart]:
                 yield from _file(database.path, name)
 
 
-def _numbered(database: Guarded, table: str, columns: dict[str, str], part: RawPart) -> RawPart:
+def _numbered(database: Guarded, table: str, columns: Sequence[str], part: RawPart) -> RawPart:
     """The part with the numbers in integer columns of its row."""
     assert part.blob is not None
     found = {"se": -1, "dispatch": -1, "id": -1}
-    names = list(columns)
-    for values in database.rows(table, names, f'WHERE "rowid" = {part.blob[2]}'):
-        for name, value in zip(names, values, strict=True):
-            known = columns[name]
+    for values in database.rows(table, columns, f'WHERE "rowid" = {part.blob[2]}'):
+        for known, value in zip(map(str.lower, columns), values, strict=True):
             if type(value) is not int or not 0 <= value < 1 << 31:
                 continue
             if known.startswith(("se", "shader_engine")):
@@ -129,39 +118,30 @@ def _numbered(database: Guarded, table: str, columns: dict[str, str], part: RawP
 
 def _file(profile: Path, name: str) -> Iterator[RawPart]:
     """A file that a profile names, if it is next to or below it."""
-    path = profile.parent / name
+    path, home = profile.parent / name, profile.parent.resolve()
     try:
-        is_there = (
-            is_inside(name) and path.is_file() and path.resolve().is_relative_to(profile.parent.resolve())
-        )
+        if not (is_inside(name) and path.is_file() and path.resolve().is_relative_to(home)):
+            return
     except (OSError, ValueError):
-        return
-    if not is_there:
         return
     is_code = path.suffix != ".att"
     number, place = _NUMBER.search(path.stem), _SE.search(path.stem)
     se, dispatch = (place[1] or place[3], place[2]) if place else (None, None)
-    yield RawPart(
-        is_code=is_code,
-        name=name,
-        se=int(se) if se else -1,
-        dispatch=int(dispatch) if dispatch else -1,
-        id=int(number[1]) if number and is_code else -1,
-        path=path,
-    )
+    id = int(number[1]) if number and is_code else -1
+    yield RawPart(is_code, name, int(se or -1), dispatch=int(dispatch or -1), id=id, path=path)
 
 
 def trace_inside(profile: Profile) -> str:
     """Return a sentence on whether raw thread traces belong to a profile."""
-    traces = [part for part in raw_parts(profile.path) if not part.is_code]
+    traces = sum(not part.is_code for part in raw_parts(profile.path))
     if traces:
-        return Message("It holds or names {0}: open it as any capture.", plural(len(traces), "raw trace"))
-    if profile.files:
-        files = plural(len(profile.files), "file")
-        return Message(
-            "None is inside; it names {0} of raw traces and code objects, and no trace is beside it.", files
-        )
-    return "None is inside."
+        return Message("It holds or names {0}: open it as any capture.", plural(traces, "raw trace"))
+    if not profile.files:
+        return "None is inside."
+    files = plural(len(profile.files), "file")
+    return Message(
+        "None is inside; it names {0} of raw traces and code objects, and no trace is beside it.", files
+    )
 
 
 Table = tuple[tuple[str, ...], Iterator[tuple[object, ...]]]
@@ -172,47 +152,35 @@ _LAUNCH = (
 )  # fmt: skip
 _SIZES = tuple(f"{what}_size_{axis}" for what in ("workgroup", "grid") for axis in "xyz")
 _AGENT = {
-    "name": "name",
-    "max_waves_per_simd": "waves_per_simd",
-    "simd_per_cu": "simds_per_cu",
-    "wave_front_size": "wave_size",
-    "cu_count": "cus",
-    "num_shader_banks": "engines",
+    "name": "name", "max_waves_per_simd": "waves_per_simd", "simd_per_cu": "simds_per_cu",
+    "wave_front_size": "wave_size", "cu_count": "cus", "num_shader_banks": "engines",
     "product_name": "product",
-}
+}  # fmt: skip
 
 
 def launch_table(path: Path) -> Table:
     """Return the launches of a profile; if it has none, the loaded kernels."""
     profile = read_profile(path)
-    rows: Iterator[tuple[object, ...]] = (
-        (*_registers(kernel), -1, -1, -1, kernel.lds, kernel.scratch) for kernel in profile.kernels
-    )
-    return (*_LAUNCH, *_SIZES), _launched(profile, profile.launches) if len(profile.launches) else rows
+    return (*_LAUNCH, *_SIZES), _launched(profile, profile.launches)
 
 
 def agent_table(path: Path) -> Table:
     """Return the devices of a profile."""
-    agents = read_profile(path).agents
     rows = (
-        (
-            "GPU" if agent.is_gpu else "CPU",
-            agent.lds // 1024,
-            *(getattr(agent, name) for name in _AGENT.values()),
-        )
-        for agent in agents
+        ("GPU" if one.is_gpu else "CPU", one.lds // 1024, *(getattr(one, name) for name in _AGENT.values()))
+        for one in read_profile(path).agents
     )
     return ("agent_type", "lds_size_in_kb", *_AGENT), rows
 
 
 def _launched(profile: Profile, launches: Launches) -> Iterator[tuple[object, ...]]:
+    registers = [(one.name, one.vgprs, one.accum_vgprs, one.sgprs) for one in profile.kernels]
+    if not len(launches):
+        for known, kernel in zip(registers, profile.kernels, strict=True):
+            yield (*known, -1, -1, -1, kernel.lds, kernel.scratch)
     columns = (launches.dispatch, launches.begin, launches.end, launches.lds, launches.scratch)
     for at, row in enumerate(launches.kernel.tolist()):
         if row >= 0:
             own = (int(column[at]) for column in columns)
             sizes = (*launches.workgroup[at].tolist(), *launches.grid[at].tolist())
-            yield (*_registers(profile.kernels[row]), *own, *sizes)
-
-
-def _registers(kernel: KernelSymbol) -> tuple[object, ...]:
-    return kernel.name, kernel.vgprs, kernel.accum_vgprs, kernel.sgprs
+            yield (*registers[row], *own, *sizes)

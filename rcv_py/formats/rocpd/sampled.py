@@ -19,17 +19,12 @@ UNSURE = -1  # of `issued`: the method does not record it
 _WORD = 4  # bytes, to which instructions are aligned
 _LANES = (1 << 64) - 1
 _REASONS = {  # names of the header; numbers as in StallReason
-    "NONE": StallReason.NONE,
-    "NO_INSTRUCTION_AVAILABLE": StallReason.FETCH,
-    "ALU_DEPENDENCY": StallReason.ALU_DEPENDENCY,
-    "WAITCNT": StallReason.WAITCNT,
-    "INTERNAL_INSTRUCTION": StallReason.INTERNAL,
-    "BARRIER_WAIT": StallReason.BARRIER,
-    "ARBITER_NOT_WIN": StallReason.ARBITER_LOST,
-    "ARBITER_WIN_EX_STALL": StallReason.PIPE_STALLED,
-    "OTHER_WAIT": StallReason.OTHER,
-    "SLEEP_WAIT": StallReason.SLEEPING,
-}
+    "NONE": StallReason.NONE, "NO_INSTRUCTION_AVAILABLE": StallReason.FETCH,
+    "ALU_DEPENDENCY": StallReason.ALU_DEPENDENCY, "WAITCNT": StallReason.WAITCNT,
+    "INTERNAL_INSTRUCTION": StallReason.INTERNAL, "BARRIER_WAIT": StallReason.BARRIER,
+    "ARBITER_NOT_WIN": StallReason.ARBITER_LOST, "ARBITER_WIN_EX_STALL": StallReason.PIPE_STALLED,
+    "OTHER_WAIT": StallReason.OTHER, "SLEEP_WAIT": StallReason.SLEEPING,
+}  # fmt: skip
 
 
 def reason_of(value: object) -> object:

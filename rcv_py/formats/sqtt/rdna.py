@@ -34,23 +34,14 @@ PER_PIPE, BOTTOM_OF_PIPE = 1, 2
 LAUNCH = 2  # kind of the tokens that set up a queue: a launch begins
 
 EVENTS = {
-    0x04: EventKind.CACHE_FLUSH,
-    0x06: EventKind.CACHE_FLUSH,
-    0x07: EventKind.CS_PARTIAL_FLUSH,
-    0x14: EventKind.CACHE_FLUSH,
-    0x16: EventKind.CACHE_FLUSH,
-    0x28: EventKind.BOTTOM_OF_PIPE_TS,
-    0x36: EventKind.TT_FLUSH,
-}
+    **dict.fromkeys((0x04, 0x06, 0x14, 0x16), EventKind.CACHE_FLUSH),
+    0x07: EventKind.CS_PARTIAL_FLUSH, 0x28: EventKind.BOTTOM_OF_PIPE_TS, 0x36: EventKind.TT_FLUSH,
+}  # fmt: skip
 FLAGS = {  # bits of a miscellaneous token; the lowest one is a loss on gfx10
-    0: EventKind.SPM_SAMPLE,
-    1: EventKind.GC_RINSE,
-    3: EventKind.SAVE_CONTEXT,
-    4: EventKind.TT_STALL_BEGIN,
-    5: EventKind.TT_STALL_END,
-    6: EventKind.DIDT_STALL_BEGIN,
-    7: EventKind.DIDT_STALL_END,
-}
+    0: EventKind.SPM_SAMPLE, 1: EventKind.GC_RINSE, 3: EventKind.SAVE_CONTEXT,
+    4: EventKind.TT_STALL_BEGIN, 5: EventKind.TT_STALL_END,
+    6: EventKind.DIDT_STALL_BEGIN, 7: EventKind.DIDT_STALL_END,
+}  # fmt: skip
 
 
 class Notes:

@@ -25,38 +25,18 @@ from rcv_py.model.kinds import TokenKind
 
 _LABELS = (";", "label")
 _MARKER_KINDS = {
-    "f": "function",
-    "func": "function",
-    "function": "function",
-    "k": "kernel",
-    "kernel": "kernel",
-    "u": "scope",
-    "user": "scope",
-    "user_scope": "scope",
-    "userscope": "scope",
-    "p": "point",
-    "point": "point",
+    **dict.fromkeys(("f", "func", "function"), "function"),
+    **dict.fromkeys(("k", "kernel"), "kernel"),
+    **dict.fromkeys(("u", "user", "user_scope", "userscope"), "scope"),
+    **dict.fromkeys(("p", "point"), "point"),
 }
 _COSTS = ("hit", "latency", "stall", "idle")
-
-_FIXED = ("isa", "_", "linenumber", "source", "codeobj", "vaddr", "hit", "latency", "stall", "idle")
-
-# Names of the same column in different writers, in lower case without underscores.
-_ALIASES = {
-    "instruction": "isa",
-    "line": "linenumber",
-    "index": "linenumber",
-    "codeobject": "codeobj",
-    "address": "vaddr",
-    "hitcount": "hit",
-    "hits": "hit",
-    "pcissued": "issued",
-    "pcstalled": "stalled",
-    "pcunsure": "unsure",
-    "notissuedreasons": "reasons",
-    "stallreasons": "reasons",
-}
-
+_FIXED = ("isa", "_", "linenumber", "source", "codeobj", "vaddr", *_COSTS)
+_ALIASES = {  # names of the same column in different writers, in lower case without underscores
+    "instruction": "isa", "line": "linenumber", "index": "linenumber", "codeobject": "codeobj",
+    "address": "vaddr", "hitcount": "hit", "hits": "hit", "pcissued": "issued", "pcstalled": "stalled",
+    "pcunsure": "unsure", "notissuedreasons": "reasons", "stallreasons": "reasons",
+}  # fmt: skip
 _REASONS = 10  # known stall reasons; more are kept
 _MAX_REASONS = 32
 _MAX_COLUMNS = 64  # of a row; writers have ten to fourteen
