@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -135,11 +134,8 @@ class _Head:
 
     def __init__(self, cells: Sequence[str]) -> None:
         self.column = {re.sub(r"[^a-z0-9]", "", cell.lower()): i for i, cell in enumerate(cells)}
-        self.names = (
-            self.place("kernelname"),
-            self.place("dispatchid", "index"),
-            self.place("agentid", "gpuid"),
-        )
+        places = ("kernelname",), ("dispatchid", "index"), ("agentid", "gpuid")
+        self.names = tuple(self.place(*names) for names in places)
         self.times = (self.place("starttimestamp", "beginns"), self.place("endtimestamp", "endns"))
         self.is_long = {"countername", "countervalue"} <= set(self.column)
         self.title = _cell(cells, self.names[0])
@@ -148,9 +144,8 @@ class _Head:
         needed = [*self.names[:1], *(place for place, _ in self.counters)]
         if self.is_long:
             needed += [self.column["countername"], self.column["countervalue"]]
-        self.last = max(
-            (place for place in needed if place < NOWHERE), default=0
-        )  # the last cell that a row must have
+        # the last cell that a row must have
+        self.last = max((place for place in needed if place < NOWHERE), default=0)
 
     def __bool__(self) -> bool:
         return "kernelname" in self.column and (self.is_long or bool(self.counters))
@@ -181,14 +176,6 @@ def counter_name(text: str) -> str:
     return name.removesuffix("_SUM") + "_sum" if name.endswith("_SUM") else name
 
 
-class _Row(NamedTuple):
-    """What a row of a table lacks."""
-
-    bad: int  # values that are no counts
-    is_short: bool
-    repeated: int  # values that its execution has already
-
-
 class _Rows:
     """Values read so far, with numbers in place of names."""
 
@@ -217,8 +204,9 @@ class _Rows:
                 " counter: what `rocprofv3 --pmc … -f csv` writes.",
             )
         self.files.append(name)
+        note = self.notes.append
         if _JOINED.fullmatch(name):
-            self.notes.append(
+            note(
                 Message(
                     "{0} joins passes of the profiler: its ratios may mix executions of a dispatch.", name
                 )
@@ -226,18 +214,19 @@ class _Rows:
         bad = short = repeated = 0
         for cells in lines:
             row = self._row(head, cells)
-            bad, short, repeated = bad + row.bad, short + row.is_short, repeated + row.repeated
-        self.notes += [Message("Left out of {0}, as no counts: {1}.", name, plural(bad, "value"))] * (bad > 0)
-        self.notes += [
-            Message("{0} has rows that end too early, as if it was cut off: {1}.", name, plural(short, "row"))
-        ] * (short > 0)
-        self.notes += [
-            Message(
+            bad, short, repeated = bad + row[0], short + row[1], repeated + row[2]
+        if bad:
+            note(Message("Left out of {0}, as no counts: {1}.", name, plural(bad, "value")))
+        if short:
+            rows = plural(short, "row")
+            note(Message("{0} has rows that end too early, as if it was cut off: {1}.", name, rows))
+        if repeated:
+            twice = Message(
                 "{0} has counters more than once in an execution, of which the first counts: {1} left out.",
                 name,
                 plural(repeated, "value"),
             )
-        ] * (repeated > 0)
+            note(twice)
 
     def _take(self, path: Path, is_named: bool) -> None:
         """Add the counters of a database or document of rocprofv3."""
@@ -259,13 +248,10 @@ class _Rows:
         at = {}
         for launch in np.unique(values.launch).tolist():
             row, agent = int(launches.kernel[launch]), int(launches.agent[launch])
-            kernel = (
-                profile.kernels[row].name
-                if row >= 0
-                else Message("kernel of launch {0}", launches.dispatch[launch])
-            )
+            number = launches.dispatch[launch]
+            kernel = profile.kernels[row].name if row >= 0 else Message("kernel of launch {0}", number)
             self.gpus += [profile.agents[agent].name] if agent >= 0 else []
-            one = PmcDispatch(kernel, str(launches.dispatch[launch]), str(agent))
+            one = PmcDispatch(kernel, str(number), str(agent))
             at[launch] = self.dispatches.setdefault((one, seen[one]), len(self.dispatches))
             seen[one] += 1  # further processes of a profile have their own numbers
         names = [counter_name(name) for name in profile.counters]
@@ -275,11 +261,14 @@ class _Rows:
             if names[counter] and value >= 0:
                 self._add(execution, names[counter], value)
 
-    def _row(self, head: _Head, cells: Sequence[str]) -> _Row:
-        """Add a row.  An empty cell was not recorded."""
+    def _row(self, head: _Head, cells: Sequence[str]) -> tuple[int, bool, int]:
+        """Add a row; return its values that are no counts, if it is too short, and values it has already.
+
+        An empty cell was not recorded.
+        """
         kernel, number, agent = (_cell(cells, place) for place in head.names)
         if not kernel or kernel == head.title:  # or tables one behind the other
-            return _Row(0, False, 0)
+            return 0, False, 0
         one, bad, repeated = PmcDispatch(kernel, number, agent), 0, 0
         at = self.dispatches.setdefault((one, 0), len(self.dispatches))
         begin, end = (_count(_cell(cells, place)) for place in head.times)
@@ -292,7 +281,7 @@ class _Rows:
                 self.titles.add((execution, title))
                 self._add(execution, name, value)
             bad += bool(name and text and value is None)
-        return _Row(bad, len(cells) <= head.last, repeated)
+        return bad, len(cells) <= head.last, repeated
 
     def _execution(self, dispatch: int, known_by: object, length: float) -> int:
         """Row of an execution of a dispatch: each file, and each begin in a file, is another."""

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.base.text import demangled
-from rcv_py.formats.isa.program import SORTED_PREFIXES, Category, kind_of
+from rcv_py.formats.isa.program import Category, guessed_generation, guessed_target, kind_of, prefixes
 from rcv_py.formats.uiout.chains import chains, places
-from rcv_py.formats.uiout.mnemonics import guessed_generation, guessed_target
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
 
@@ -39,7 +38,7 @@ def test_kinds_by_mnemonic(words, gfxip, kind):
 
 
 @pytest.mark.parametrize("gfxip", [9, 11, 12])
-@pytest.mark.parametrize(("prefix", "category"), SORTED_PREFIXES)
+@pytest.mark.parametrize(("prefix", "category"), prefixes())
 def test_readers_of_raw_and_decoded_captures_name_the_same_unit(prefix, category, gfxip):
     """Decoders tell more kinds apart: messages, matrix instructions, traps, and segments of gfx9."""
     kind = kind_of(f"{prefix}x", architecture_of(gfxip))

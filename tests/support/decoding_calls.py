@@ -17,5 +17,5 @@ def deadly(job: EngineJob) -> Engine:
 
 def begun(job: EngineJob) -> Engine:
     """Say that it began by a file beside the capture, and decode."""
-    Path(job.folder.parent / "begun").touch()
+    Path(job.capture.folder.parent / "begun").touch()
     return decoded_engine(job)

@@ -1,13 +1,14 @@
 """The instructions of a kernel, as needed to match a trace: their texts, and the tokens that they leave."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
+from rcv_py.base.tables import table
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
 from rcv_py.model.operands import written_operands
@@ -49,31 +50,6 @@ class Program:
         return row if row < len(self) and int(self.address[row]) == address else -1
 
 
-# The longest matching prefix counts.  The scalar entries come from traces, not from manuals: some
-# instructions that a manual calls memory or ALU instructions are issued without a unit.
-PREFIXES = {
-    Category.VALU: ("v_",),
-    Category.SALU: ("s_", "s_setprio_inc"),
-    Category.IMMED: (
-        "s_waitcnt", "s_wait_", "s_nop", "s_sleep", "s_wakeup", "s_sendmsg", "s_setprio", "s_set_inst",
-        "s_inst_prefetch", "s_setkill", "s_version", "s_trap", "s_barrier", "s_endpgm", "s_icache_inv",
-        "s_dcache_inv", "s_incperf", "s_decperf", "s_sethalt", "s_setvskip", "s_ttrace", "s_clause",
-        "s_monitor",
-    ),
-    Category.SKIP: ("s_delay", "s_wait_alu", "s_wait_dep", "s_set_vgpr", "buffer_nop"),
-    Category.SMEM: (
-        "s_load", "s_buffer", "s_store", "s_atomic", "s_atc", "s_scratch", "s_dcache", "s_memrealtime",
-        "s_prefetch",
-    ),
-    Category.FLAT: ("flat_",),
-    Category.VMEM: ("global_", "buffer_", "tbuffer_", "scratch_", "image_", "cluster_", "tensor_", "dds_"),
-    Category.LDS: ("ds_", "lds_"),
-    Category.BVH: ("image_bvh", "ds_bvh_stack_push"),
-}  # fmt: skip
-SORTED_PREFIXES = sorted(
-    ((prefix, category) for category, prefixes in PREFIXES.items() for prefix in prefixes),
-    key=lambda row: -len(row[0]),
-)
 # Kinds that decoders tell apart within a category.
 MESSAGES = ("s_sendmsg", "s_ttrace", "s_endpgm")
 SEGMENTS = ("global_", "scratch_")  # FLAT for gfx9
@@ -88,9 +64,15 @@ def category_of(word: str) -> Category:
     """Return the category of instructions with this mnemonic."""
     if "branch" in word and word.startswith("s_"):
         return Category.BRANCH
-    return next(
-        (category for prefix, category in SORTED_PREFIXES if word.startswith(prefix)), Category.UNKNOWN
-    )
+    return next((category for prefix, category in prefixes() if word.startswith(prefix)), Category.UNKNOWN)
+
+
+@cache
+def prefixes() -> tuple[tuple[str, Category], ...]:
+    """Return prefixes of mnemonics and their categories; the first that fits counts."""
+    known = table("mnemonics")["categories"].items()
+    rows = [(prefix, Category[name]) for name, listed in known for prefix in listed]
+    return tuple(sorted(rows, key=lambda row: -len(row[0])))
 
 
 def kind_of(word: str, architecture: Architecture) -> TokenKind:
@@ -131,6 +113,27 @@ def written_targets(address: np.ndarray, texts: tuple[str, ...]) -> np.ndarray:
             target[row] = int(address[row]) + 4 + 4 * ((places + 0x8000) % 0x10000 - 0x8000)
     target[target < 0] = -1
     return target
+
+
+def guessed_target(mnemonics: Set[str], gfxip: int) -> str:
+    """The target of these instructions, `gfx950`, `gfx942` or `gfx1250`; "" if they do not determine it.
+
+    gfx942 is inferred: gfx950 has all of its matrix instructions except type xf32, and compilers for gfx950
+    prefer its new forms.  gfx940 and gfx941 are not distinguished from gfx942.
+    """
+    for target in table("mnemonics")["target"]:
+        pattern = re.compile("|".join(target["patterns"]))
+        if target["generation"] == gfxip and any(map(pattern.fullmatch, mnemonics)):
+            return str(target["name"])
+    return ""
+
+
+def guessed_generation(mnemonics: Set[str]) -> int:
+    """The major version of the graphics IP with these instructions; 9 if undetermined."""
+    for gfxip, listed in table("mnemonics")["generations"].items():
+        if any(name.startswith(tuple(listed)) for name in mnemonics):
+            return int(gfxip)
+    return 9
 
 
 _SWITCH = re.compile(r"s_set_vgpr_msb\s(0x[0-9a-f]{1,4}|\d{1,5})\b")

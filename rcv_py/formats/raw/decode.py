@@ -17,7 +17,7 @@ from rcv_py.formats.input.files import read_bytes, read_start
 from rcv_py.formats.isa.processes import unanswered
 from rcv_py.formats.raw.addresses import AddressMap, Load, Places, address_map
 from rcv_py.formats.raw.engine import Engine, Walk, Where, engine_of, entries_of, known, texts_of
-from rcv_py.formats.raw.files import CodeFile, StreamFile
+from rcv_py.formats.raw.files import RawCapture, StreamFile
 from rcv_py.formats.raw.objects import Objects, forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, RawOptions
 from rcv_py.formats.raw.spill import RecordStore, Spill
@@ -44,10 +44,8 @@ RECORD_AGAIN = "Record with a larger --att-buffer-size, or fewer shader engines.
 class EngineJob(NamedTuple):
     """Input of a process that decodes one shader engine."""
 
-    folder: Path
+    capture: RawCapture
     stream: StreamFile
-    codes: tuple[CodeFile, ...]
-    sidecars: frozenset[str]
     options: RawOptions
     most: int = 0  # bytes of the stream that are decoded; 0: all
     threads: int = 1  # that may work at once
@@ -63,9 +61,9 @@ def decoded_engine(job: EngineJob) -> Engine:
     """Decode a shader engine; raise a TraceError if nothing in its file can be used."""
     problems = Problems()
     before = unanswered()
-    objects = objects_of(job.folder, job.codes, job.sidecars)
-    name, is_part = job.stream.name, job.size < job.stream.size
-    data = read_start(job.folder, name, job.size) if is_part else read_bytes(job.folder, name)
+    folder, name, is_part = job.capture.folder, job.stream.name, job.size < job.stream.size
+    objects = objects_of(folder, job.capture.codes, job.capture.sidecars)
+    data = read_start(folder, name, job.size) if is_part else read_bytes(folder, name)
     checkpoint()
     with closing(RecordStore(None if job.spill is None else job.spill.parent)) as store:
         stream = decode_streamed(data, store.add, name)
@@ -86,16 +84,10 @@ def decoded_engine(job: EngineJob) -> Engine:
         engine = engine_of(
             name,
             job.stream.se,
-            found.stream,
-            code=found.code,
-            texts=found.texts,
-            walk=found.walk,
-            where=found.where,
+            **found._asdict(),
             programs_at=objects.programs_at,
-            problems=problems,
             columns=None if job.spill is None else Spill(job.spill),
             threads=job.threads,
-            hidden=found.hidden,
         )
     _report_code(engine, problems)
     is_sure = unanswered() == before
@@ -133,9 +125,7 @@ def _official(
     from rcv_py.formats.raw import official as amd  # noqa: PLC0415 - rarely there
 
     library, name = amd.library_path(job.options.library), job.stream.name
-    found = amd.official(
-        amd.OfficialJob(job.folder, job.stream, job.codes, job.sidecars, library=library, loads=loads)
-    )
+    found = amd.official(amd.OfficialJob(job.capture, job.stream, library, loads))
     if _last(found.stream) > amd.LATEST >= _last(ours):
         lost = Message(
             "The official decoder loses its place in {0}: it gives times beyond {1:,} cycles.",
@@ -224,9 +214,7 @@ def _report_stream(name: str, stream: DecodedStream, problems: Problems) -> None
 
 def _report_code(engine: Engine, problems: Problems) -> None:
     name, of = engine.name, plural(engine.tokens, "token")
-    if not engine.lost:
-        return
-    if engine.lost == engine.tokens:
+    if engine.lost and engine.lost == engine.tokens:
         problems.warn(
             name,
             Message(
@@ -238,7 +226,7 @@ def _report_code(engine: Engine, problems: Problems) -> None:
             "Copy the code objects (*_code_object_id_*.out) of the run beside it.",
             Affects.CODE,
         )
-    else:
+    elif engine.lost:
         problems.warn(
             name,
             Message(

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from rcv_py.base.problems import Problem, Problems
+from rcv_py.base.problems import Problem
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import borders, ranges
 from rcv_py.formats.derived.totals import Totals, totals
@@ -73,10 +73,10 @@ class Engine(NamedTuple):
     totals: Totals  # of `places`
     started: Places  # of each row of `stream.occupancy`
     launched: Places  # of each of `stream.dispatches`
-    problems: tuple[Problem, ...]
     tokens: int  # that waves issued
     lost: int  # of them without an instruction
     lost_waves: int  # that have some of these
+    problems: tuple[Problem, ...] = ()
     is_sure: bool = True  # decoding it again gives the same: no tool timed out or was unavailable
     doubts: tuple[int, ...] = ()  # addresses where waves begin that several kernels claim
     claims: tuple[Claim, ...] = ()  # where several kernels fit, in doubt or not
@@ -110,7 +110,6 @@ def engine_of(
     walk: Walk,
     where: Where,
     programs_at: Callable[[Places], Programs],
-    problems: Problems,
     columns: ColumnSink | None = None,
     threads: int = 1,
     hidden: np.ndarray | None = None,
@@ -155,7 +154,6 @@ def engine_of(
         totals=sums.at(used),
         started=Places(*where.find(stream.occupancy.entry)),
         launched=Places(*where.find(entries)),
-        problems=tuple(problems),
         tokens=tokens,
         lost=lost,
         lost_waves=lost_waves,
@@ -211,15 +209,12 @@ def retained_waves(waves: RecordedWaves) -> tuple[np.ndarray, np.ndarray]:
 
 
 def texts_of(places: Places, programs: Programs) -> list[str]:
-    """The text of the instruction at each place, "" if no program has it."""
+    """The text of the instruction at each place, "" if no program has it; programs are not empty."""
     texts = [""] * len(places)
     for (codeobj, _), program in programs.items():
         rows = np.flatnonzero(places.codeobj == codeobj)
-        at = np.searchsorted(program.address, places.address[rows])
-        at = np.minimum(at, max(len(program) - 1, 0))
-        fits = (
-            program.address[at] == places.address[rows] if len(program) else np.zeros(len(rows), dtype=bool)
-        )
+        at = np.minimum(np.searchsorted(program.address, places.address[rows]), len(program) - 1)
+        fits = program.address[at] == places.address[rows]
         for row, place in zip(rows[fits].tolist(), at[fits].tolist(), strict=True):
             texts[row] = program.text[place]
     return texts
@@ -249,7 +244,7 @@ class _Maker:
     def __call__(self, begin: int, stop: int) -> _Parcel:
         """The columns of waves begin…stop of the order."""
         waves, row = self.walk(self.order[begin:stop])
-        tokens = _taken(waves, row)
+        tokens = _tokens(waves, row)
         lost = np.append(0, np.cumsum(tokens.line < 0))[tokens.first]  # before each wave
         sums = totals(  # first: columns are read-only later, a type that would need another compilation
             tokens.line,
@@ -269,7 +264,7 @@ class _Maker:
         )
 
 
-class _Taken(NamedTuple):
+class _Tokens(NamedTuple):
     """Tokens of waves, sorted by start in each."""
 
     first: np.ndarray
@@ -280,7 +275,7 @@ class _Taken(NamedTuple):
     line: np.ndarray
 
 
-def _taken(waves: WaveRecords, line: np.ndarray) -> _Taken:
+def _tokens(waves: WaveRecords, line: np.ndarray) -> _Tokens:
     first, time = waves.token_first, waves.time
     is_back = time[1:] < time[:-1]
     is_back[first[(first > 0) & (first < len(time))] - 1] = False  # the next wave begins
@@ -288,19 +283,17 @@ def _taken(waves: WaveRecords, line: np.ndarray) -> _Taken:
     if is_back.any():
         rows = np.lexsort((time, np.repeat(np.arange(len(waves)), np.diff(first))))
         columns = (time[rows], waves.kind[rows], waves.stall[rows], waves.duration[rows], line[rows])
-    return _Taken(first, *columns)
+    return _Tokens(first, *columns)
 
 
-def _columns(maker: _Maker, begin_at: int, waves: WaveRecords, tokens: _Taken) -> WaveColumns:
+def _columns(maker: _Maker, begin_at: int, waves: WaveRecords, tokens: _Tokens) -> WaveColumns:
     """The columns of consecutive waves from a position in the order of the engine."""
     number = np.arange(begin_at, begin_at + len(waves))
-    line = tokens.line
-    count = np.diff(tokens.first)
+    line, count = tokens.line, np.diff(tokens.first)
     begin, end = waves.begin, np.maximum(waves.begin, waves.end)
     base = begin.copy()
     base[count > 0] = tokens.time[tokens.first[:-1][count > 0]]
-    state_first = waves.state_first
-    total = borders(np.maximum(waves.state_duration, 0))
+    state_first, total = waves.state_first, borders(np.maximum(waves.state_duration, 0))
     stall = tight(np.maximum(tokens.stall, 0))
     lists = wait_lists(line, tokens.first, maker.texts, maker.stream.gfxip)
     waited = np.diff(lists.wave_first)

@@ -124,23 +124,16 @@ class RawCapture(PickledByCopy):
                 Affects.WAVES,
             )
         seen: dict[int, str] = {}
-        for code in self.codes:
-            if code.id in seen:
+        for name, _, id in self.codes:
+            first = seen.setdefault(id, name)
+            if first != name:
                 problems.warn(
-                    code.name,
-                    Message(
-                        "{0} and {1} are both code object {2}; {0} is left out.",
-                        code.name,
-                        seen[code.id],
-                        code.id,
-                    ),
-                    (
-                        "Instructions may belong to another program: keep the files of a run in a folder of "
-                        "their own."
-                    ),
+                    name,
+                    Message("{0} and {1} are both code object {2}; {0} is left out.", name, first, id),
+                    "Instructions may belong to another program: keep the files of a run in a folder of "
+                    "their own.",
                     Affects.CODE,
                 )
-            seen.setdefault(code.id, code.name)
 
 
 def spans(numbers: list[int]) -> str:
@@ -182,20 +175,28 @@ def raw_captures(folder: Path) -> tuple[RawCapture, ...]:
 
 
 def code_files(folder: Path) -> tuple[tuple[CodeFile, ...], frozenset[str]]:
-    """Return the code objects of a folder, and which files that complete them it has; never raises."""
+    """Return the code objects of a folder, and which files that complete them it has; never raises.
+
+    The number after the last underscore of a code object's name is its id, 0 if it is none.
+    """
     sizes, _ = _sizes(folder)
-    codes = tuple(_code(name, size) for name, size in sizes.items() if name.endswith(CODE_SUFFIXES))
-    return codes, frozenset(name for name in sizes if name in TABLES or name.endswith(SPLIT))
+    codes = []
+    for name in sizes:
+        if name.endswith(CODE_SUFFIXES):
+            number = _number(name.rpartition(".")[0].rpartition("_")[2], 0)
+            codes.append(CodeFile(name, sizes[name], number if number < MAX_CODE else 0))
+    return tuple(codes), frozenset(name for name in sizes if name in TABLES or name.endswith(SPLIT))
 
 
 def raw_capture(path: Path) -> RawCapture | None:
     """Return the capture that a folder or an `.att` file names; None if there is none, or several."""
     if path.name.endswith(STREAM) and not path.is_dir():
-        for capture in raw_captures(path.parent):
-            if path.name in (*capture.left_out, *(stream.name for stream in capture.streams)):
-                return capture
-        return None
-    found = raw_captures(path)
+        captures = raw_captures(path.parent)
+        found = [
+            one for one in captures if path.name in (*one.left_out, *(file.name for file in one.streams))
+        ]
+    else:
+        found = list(raw_captures(path))
     return found[0] if len(found) == 1 else None
 
 
@@ -222,25 +223,11 @@ def _stream(name: str, size: int) -> StreamFile:
     who, mark, rest = stem.partition(_ENGINE)
     if not mark:
         plain = _PLAIN.fullmatch(stem)
-        return StreamFile(
-            name=name, size=size, run="", agent=-1, se=int(plain[1]) if plain else -1, dispatch=-1
-        )
+        return StreamFile(name, size, "", -1, int(plain[1]) if plain else -1, -1)
     owner = _WHO.fullmatch(who)
+    run, agent = (who, -1) if owner is None else (owner["run"] or "", int(owner["agent"]))
     se, dispatch, *_ = *rest.split("_"), "", ""
-    return StreamFile(
-        name=name,
-        size=size,
-        run=who if owner is None else owner["run"] or "",
-        agent=-1 if owner is None else int(owner["agent"]),
-        se=_number(se, -1),
-        dispatch=_number(dispatch, -1),
-    )
-
-
-def _code(name: str, size: int) -> CodeFile:
-    """The number after the last underscore is the id, 0 if it is none."""
-    number = _number(name.rpartition(".")[0].rpartition("_")[2], 0)
-    return CodeFile(name, size, number if number < MAX_CODE else 0)
+    return StreamFile(name, size, run, agent, _number(se, -1), _number(dispatch, -1))
 
 
 def _number(text: str, default: int) -> int:

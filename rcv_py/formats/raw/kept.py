@@ -19,11 +19,11 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from time import time
-from typing import Any
 
 from rcv_py.base.errors import ExportError, TraceError
 from rcv_py.base.machine.user_folders import cache_folder
 from rcv_py.base.text import Message
+from rcv_py.formats.input.files import mark_of
 from rcv_py.formats.packed.archive import SUFFIX
 from rcv_py.formats.packed.read import open_packed
 from rcv_py.formats.raw.files import RawCapture
@@ -60,15 +60,6 @@ def key_of(capture: RawCapture, *decides: object) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-def mark_of(path: Path) -> tuple[int, ...]:
-    """Return the size and the modification time of a file; () if it does not exist."""
-    try:
-        about = path.stat()
-    except OSError:
-        return ()
-    return about.st_size, about.st_mtime_ns, about.st_ctime_ns
-
-
 def is_cached(key: str) -> bool:
     """Whether the cache holds the capture."""
     return any((place / (key + SUFFIX)).is_file() for place in places())
@@ -87,9 +78,7 @@ def cached_capture(key: str) -> Trace | None:
                 os.utime(path)
             return trace
         except (TraceError, OSError):
-            _unlock(path)
-            with suppress(OSError):
-                path.unlink()
+            _discard(path)
     return None
 
 
@@ -146,10 +135,10 @@ def make_room(place: Path, most: int = MAX_BYTES) -> None:
                 about = entry.stat(follow_symlinks=False)
                 if _stays(Path(entry.path), about.st_mtime):
                     found.append((about.st_mtime, about.st_size, Path(entry.path)))
-        most = min(most, (shutil.disk_usage(place).free + sum(size for _, size, _ in found)) // 2)
+        total = sum(size for _, size, _ in found)
+        most = min(most, (shutil.disk_usage(place).free + total) // 2)
     except OSError:
         return
-    total = sum(size for _, size, _ in found)
     for _, size, path in sorted(found):
         if total <= most:
             return
@@ -172,9 +161,7 @@ def _stays(path: Path, changed: float) -> bool:
 def _forget(path: Path) -> None:
     """Remove a file that is not kept when its process ends; forked children do not."""
     if path.name.split(".")[1].startswith(f"{os.getpid()}-"):
-        _unlock(path)
-        with suppress(OSError):
-            path.unlink()
+        _discard(path)
 
 
 def _removed(path: Path) -> bool:
@@ -206,7 +193,10 @@ def _lock(path: Path) -> None:
     _in_use[path] = descriptor
 
 
-def _unlock(path: Path) -> None:
-    descriptor: Any = _in_use.pop(path, None)
+def _discard(path: Path) -> None:
+    """Remove a file that only this process uses."""
+    descriptor = _in_use.pop(path, None)
     if descriptor is not None:
         os.close(descriptor)
+    with suppress(OSError):
+        path.unlink()

@@ -53,19 +53,16 @@ def listing(
         for key, program in engine.programs.items():
             programs.setdefault(key, program)
     rows, places = _rows(sorted(programs.items()), sidecar, sources, names)
-    keys = (
-        np.array([one[0] for one in places], dtype=np.int64),
-        np.array([one[1] for one in places], dtype=np.uint64),
-    )
-    numbers = CodeRows(*keys, row=np.array([one[2] for one in places], dtype=np.int64))
+    types = (np.int64, np.uint64, np.int64)
+    columns = [np.array([one[at] for one in places], dtype=dtype) for at, dtype in enumerate(types)]
+    numbers = CodeRows(*columns)
     sums = Totals.none(len(rows))
     for engine in engines:
         at_number = numbers.find(engine.places)
         known = at_number >= 0
         sums.add(at_number[known], engine.totals.at(known))
-    costs = zip(*(getattr(sums, name).tolist() for name in ("hits", "latency", "stall", "idle")), strict=True)
     header, no_samples = list(HEADER), [0, 0, []]
-    for row, cost in zip(rows, costs, strict=True):
+    for row, cost in zip(rows, zip(*(column.tolist() for column in sums), strict=True), strict=True):
         row.extend(cost)
         if sidecar.has_samples:
             row.extend(no_samples if row[0].startswith(";") else sidecar.samples(row[4], row[5]))
@@ -73,7 +70,7 @@ def listing(
         header += SAMPLES
     code = code_of({"header": header, **sidecar.markers}, rows, gfxip, problems)
     table = np.append(code.table.row_of_number, -1)
-    found = CodeRows(*keys, row=table[numbers.row].astype(np.int64))
+    found = replace(numbers, row=table[numbers.row].astype(np.int64))
     return code._replace(table=replace(code.table, hidden=_hidden(engines, found, len(code.table)))), found
 
 
@@ -112,12 +109,12 @@ def _rows(
     rows: list[list[Any]] = []
     places: list[tuple[int, int, int]] = []  # code object, address, line number
     last = before = (-1, -1)
-    for (codeobj, first), program in programs:
-        if (codeobj, first) < before:
+    for key, program in programs:
+        if key < before:
             last = (-1, -1)  # a function that a kernel calls stands behind it
-        before = (codeobj, first)
-        program_places = source_places[codeobj, first]
-        for at, (address, text) in enumerate(zip(program.address.tolist(), program.text, strict=True)):
+        before, codeobj = key, key[0]
+        lines = zip(program.address.tolist(), program.text, source_places[key], strict=True)
+        for at, (address, text, source) in enumerate(lines):
             if (codeobj, address) <= last:
                 continue  # kernels of code objects may overlap
             last = codeobj, address
@@ -126,9 +123,8 @@ def _rows(
             if symbol:
                 rows.append([f"; {symbol}", 0, len(rows), nice or symbol, codeobj, address])
             places.append((codeobj, address, len(rows)))
-            rows.append(
-                [text, 0, len(rows), sidecar.source(codeobj, address) or program_places[at], codeobj, address]
-            )
+            place = sidecar.source(codeobj, address) or source
+            rows.append([text, 0, len(rows), place, codeobj, address])
     return rows, places
 
 

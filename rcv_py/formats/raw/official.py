@@ -31,7 +31,7 @@ from rcv_py.base.text import Message
 from rcv_py.formats.input.files import mark_of, read_bytes
 from rcv_py.formats.isa.processes import BEAT
 from rcv_py.formats.raw.addresses import AddressMap
-from rcv_py.formats.raw.files import CodeFile, StreamFile
+from rcv_py.formats.raw.files import RawCapture, StreamFile
 from rcv_py.formats.raw.objects import objects_of
 from rcv_py.formats.raw.official_records import LibraryRecords, Official
 from rcv_py.formats.raw.options import OfficialMissing
@@ -181,10 +181,8 @@ def _process_of(job: OfficialJob) -> _LibraryProcess:
 class OfficialJob(NamedTuple):
     """Input of the library's process."""
 
-    folder: Path
+    capture: RawCapture
     stream: StreamFile
-    codes: tuple[CodeFile, ...]
-    sidecars: frozenset[str]
     library: str
     loads: AddressMap
 
@@ -226,8 +224,8 @@ def _decoded(job: OfficialJob) -> Official | RcvError:
 
 
 def _called(job: OfficialJob) -> Official:
-    data = read_bytes(job.folder, job.stream.name)
-    objects = objects_of(job.folder, job.codes, job.sidecars)
+    data = read_bytes(job.capture.folder, job.stream.name)
+    objects = objects_of(job.capture.folder, job.capture.codes, job.capture.sidecars)
 
     def place(pc: int, id: int) -> tuple[int, int]:
         if id or not job.loads.is_guessed:

@@ -19,6 +19,7 @@ from rcv_py.base.errors import Cancelled, NotATrace, RcvError, TraceError
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.base.text import Message
+from rcv_py.formats.input.files import mark_of
 from rcv_py.formats.isa.disassembly import candidates
 from rcv_py.formats.isa.processes import unanswered
 from rcv_py.formats.packed.write import write_packed
@@ -94,21 +95,18 @@ def open_beginning(path: Path, options: RawOptions = USUAL) -> Trace:
 def _capture(path: Path) -> RawCapture:
     capture = raw_capture(path)
     if capture is None:
-        several = len(raw_captures(path))
+        count = len(raw_captures(path))
         raise NotATrace(
-            path, Message("it holds {0} raw captures", several) if several else "it holds no .att file"
+            path, Message("it holds {0} raw captures", count) if count else "it holds no .att file"
         )
     return capture
 
 
 def _with_sources(trace: Trace, capture: RawCapture, options: RawOptions) -> Trace:
-    problems = Problems(trace.problems)
-    sources = sources_of(
-        capture.folder, capture.sidecars, [one.path for one in trace.sources], options.source_map, problems
-    )
-    return replace(
-        trace, path=capture.path, name=capture.path.name, sources=sources, problems=tuple(problems)
-    )
+    problems, paths = Problems(trace.problems), [one.path for one in trace.sources]
+    sources = sources_of(capture.folder, capture.sidecars, paths, options.source_map, problems)
+    path, said = capture.path, tuple(problems)
+    return replace(trace, path=path, name=path.name, sources=sources, problems=said)
 
 
 def _key(capture: RawCapture, options: RawOptions, *more: object) -> str:
@@ -118,7 +116,7 @@ def _key(capture: RawCapture, options: RawOptions, *more: object) -> str:
         from rcv_py.formats.raw.official import library_path  # noqa: PLC0415 - rarely there
 
         path = library_path(options.library)
-        decides += path, kept.mark_of(Path(path))
+        decides += path, mark_of(Path(path))
     return kept.key_of(capture, *decides, *more)
 
 
@@ -196,7 +194,7 @@ def decoded(
             checkpoint()
             for future in done:
                 (found if waiting[future].most == most else first).take(waiting.pop(future), future)
-            if early is not None and first.is_complete:
+            if early is not None and not first.left:
                 if first.engines:
                     stage = STAGE_SHOWN
                     early(_put_together(capture, first, is_part=True))
@@ -215,19 +213,8 @@ def _tasks(
 ) -> list[EngineJob]:
     """The streams to decode, the largest first: it takes longest."""
     threads = max(1, min(MAX_THREADS, os.cpu_count() or 1) // len(capture.streams))
-    return [
-        EngineJob(
-            folder=capture.folder,
-            stream=stream,
-            codes=capture.codes,
-            sidecars=capture.sidecars,
-            options=options,
-            most=most,
-            threads=threads,
-            spill=spills.get(stream.name),
-        )
-        for stream in sorted(capture.streams, key=lambda stream: -stream.size)
-    ]
+    streams = sorted(capture.streams, key=lambda stream: -stream.size)
+    return [EngineJob(capture, one, options, most, threads, spills.get(one.name)) for one in streams]
 
 
 class _Engines:
@@ -238,10 +225,6 @@ class _Engines:
         self.engines: list[Engine] = []
         self.problems = Problems()
         self.is_whole = True  # no process was lost
-
-    @property
-    def is_complete(self) -> bool:
-        return not self.left
 
     def take(self, task: EngineJob, future: Future[Engine]) -> None:
         """Take a result; re-raise errors that are no fault of the file."""
@@ -254,8 +237,7 @@ class _Engines:
         elif isinstance(error, OfficialMissing | Cancelled) or not isinstance(error, RcvError):
             raise error
         else:
-            self.is_whole = False
-            name = task.stream.name
+            self.is_whole, name = False, task.stream.name
             self.problems.fail(
                 name,
                 Message("The process that decoded {0} ended before it was done: {1}", name, error),
@@ -265,9 +247,8 @@ class _Engines:
 
 
 def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Assembled:
-    problems = Problems()
+    problems, before = Problems(), unanswered()
     capture.report_problems(problems)
-    before = unanswered()
     objects = objects_of(capture.folder, capture.codes, capture.sidecars)
     problems += objects.problems
     problems += found.problems
@@ -300,12 +281,11 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
         problems.inform(capture.folder.name, *ONLY_MARKERS, Affects.WAVES, brief=NOT_HERE)
     elif not len(made.trace.waves):
         problems.warn(capture.folder.name, *NO_WAVE, Affects.WAVES, Affects.CODE, brief=NOT_HERE)
-    reported = tuple(problems)
     is_sure = found.is_whole and all(one.is_sure for one in found.engines) and unanswered() == before
     if not is_sure:
         forget()
-    code = objects.with_lanes(made.trace.code)
-    trace = replace(made.trace, code=code, problems=reported, is_part=is_part)
+    code, said = objects.with_lanes(made.trace.code), tuple(problems)
+    trace = replace(made.trace, code=code, problems=said, is_part=is_part)
     return made._replace(trace=trace, is_sure=is_sure)
 
 

@@ -13,11 +13,10 @@ from rcv_py.base.text import Message, demangled, elide_right, plural
 from rcv_py.formats.input.columns import frozen, number_column, report_skipped, text_of, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, report_cut
-from rcv_py.formats.isa.program import kind_of, with_high_registers
+from rcv_py.formats.isa.program import guessed_generation, kind_of, with_high_registers
 from rcv_py.formats.uiout.chains import Chains, chains
 from rcv_py.formats.uiout.folder import CODE, FolderFiles
 from rcv_py.formats.uiout.kernels import Entry, ProgramOrder, layout
-from rcv_py.formats.uiout.mnemonics import guessed_generation
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import MarkerName

@@ -23,7 +23,7 @@ from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import csv_rows, parse_json, read_start
 from rcv_py.formats.input.run_places import may_look, names_in, nearby
-from rcv_py.formats.uiout.mnemonics import guessed_target
+from rcv_py.formats.isa.program import guessed_target
 from rcv_py.model.resources import AgentFacts, AllocatedRegisters, KernelResources, RunFacts
 from rcv_py.model.trace import INFERRED, Trace
 

@@ -41,7 +41,6 @@ def engines_of(raw: Raw) -> list[Engine]:
                 walk=known(stream.waves, row),
                 where=address_map((), extents, entries_of(stream), lambda *_: 0),
                 programs_at=lambda _, found=programs: found,
-                problems=Problems(),
             )
         )
     return found

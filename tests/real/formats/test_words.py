@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from rcv_py.formats.isa.program import kind_of
-from rcv_py.formats.uiout.mnemonics import guessed_target
+from rcv_py.formats.isa.program import guessed_target, kind_of
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
 from tests.real import captures
