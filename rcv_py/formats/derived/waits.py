@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.base.runs import borders
+from rcv_py.base.tables import table
 from rcv_py.formats.derived.totals import compiled
 
 _HEX = re.compile(r"\s*(0x[0-9a-fA-F]+|\d+)")
 _DECIMAL = re.compile(r"\s*(\d+)")
+OLDEST, NEWEST = 9, 12  # generations that have rules
 _TEXTS = 1 << 16  # of instructions whose effects are cached
 _DIGITS = 16  # of a number that are read: texts are untrusted
 
@@ -26,7 +28,7 @@ _DIGITS = 16  # of a number that are read: texts are untrusted
 class QueueEffect(NamedTuple):
     """The effect of an instruction on the queues."""
 
-    pushes: tuple[str, ...] = ()  # queues that get it; those in _SHARED belong to several counters
+    pushes: tuple[str, ...] = ()  # queues that get it; shared ones belong to several counters
     unorders: tuple[str, ...] = ()  # counters that are out of order from here on
     waits: tuple[tuple[str, int], ...] = ()  # counters it checks, in this order, and operations that may stay
     empties: bool = False  # all its waits release into one row
@@ -102,16 +104,17 @@ class _Steps(NamedTuple):
     @classmethod
     def of(cls, row: np.ndarray, texts: Sequence[str], generation: int) -> _Steps:
         """The steps of the rows that were executed."""
-        generation = min(max(generation, min(_EFFECTS)), max(_EFFECTS))
-        counters = tuple(_COUNTERS[generation].values())
-        lists = tuple(sorted({name for names in _SHARED[generation].values() for name in names}))
+        generation = min(max(generation, OLDEST), NEWEST)
+        rules = _rules(generation)
+        counters, shared = tuple(rules.counters.values()), rules.shared
+        lists = tuple(sorted({name for names in shared.values() for name in names}))
         queue = {name: number for number, name in enumerate((*counters, *lists))}
         is_there = np.zeros(len(texts) + 1, dtype=bool)  # and an unknown one
         is_there[row] = True
         effect, number = np.zeros(len(texts), dtype=np.int64), {NOTHING: 0}
         for at in np.flatnonzero(is_there[:-1]).tolist():
             effect[at] = number.setdefault(effect_of(texts[at], generation), len(number))
-        parts = [_steps_of(one, queue, _SHARED[generation]) for one in number]
+        parts = [_steps_of(one, queue, shared) for one in number]
         return cls(
             effect=effect,
             first=borders([len(part) for part in parts]),
@@ -197,67 +200,43 @@ def _walk(  # noqa: C901, PLR0917 - one branch per kind of step; compiled
 
 
 NOTHING = QueueEffect()
-_MEMORY = r"(?:global_|scratch_|.?buffer_)"
-_SCALAR = (
-    (r"ds_|s_sendmsg", QueueEffect(("lgkmcnt",))),
-    (r"s_load|s_store", QueueEffect(("lgkmcnt",), unorders=("lgkmcnt",))),
-)
-_BEFORE_GFX12 = (
-    (r"s_sendmsg_rtn", QueueEffect(("lgkmcnt", "lgkmcnt"))),
-    (r"flat_.*store", QueueEffect(("flat store",), unorders=("lgkmcnt", "vscnt"))),
-    (r"flat_", QueueEffect(("flat load",), unorders=("lgkmcnt", "vmcnt"))),
-    (_MEMORY + r".*store", QueueEffect(("vscnt",))),
-    (_MEMORY, QueueEffect(("vmcnt",))),
-    *_SCALAR,
-)
-# Effects of instructions other than waits, by prefix of their text; the first match counts.
-_EFFECTS = {
-    9: (
-        *_SCALAR,
-        (r"flat_", QueueEffect(("flat",), unorders=("lgkmcnt", "vmcnt"))),
-        (_MEMORY, QueueEffect(("vmcnt",))),
-    ),
-    10: _BEFORE_GFX12,
-    11: _BEFORE_GFX12,
-    12: (
-        (r".*_bvh", QueueEffect(("bvhcnt",))),
-        (r"(?=.?ds_).*(?:param_load|ds_direct)", QueueEffect(("expcnt",))),
-        (r".?ds_", QueueEffect(("dscnt",))),
-        (r"s_load|s_store", QueueEffect(("kmcnt",), unorders=("kmcnt",))),
-        (r"s_sendmsg_rtn", QueueEffect(("kmcnt", "kmcnt"))),
-        (r"s_sendmsg", QueueEffect(("kmcnt",))),
-        (r"flat_store", QueueEffect(("flat store",), unorders=("storecnt", "dscnt"))),
-        (r"flat_", QueueEffect(("flat load",), unorders=("loadcnt", "dscnt"))),
-        (_MEMORY + r".*store|global_wb", QueueEffect(("storecnt",))),
-        (_MEMORY, QueueEffect(("loadcnt",))),
-    ),
-}
-# Names in a wait and their counters, in the order in which they are checked.
-_COUNTERS = {
-    9: {"lgk": "lgkmcnt", "vmcnt": "vmcnt"},
-    10: {"vs": "vscnt", "vm": "vmcnt", "lgkm": "lgkmcnt"},
-    11: {"vs": "vscnt", "vm": "vmcnt", "lgkm": "lgkmcnt"},
-    12: {name: name for name in ("bvhcnt", "expcnt", "samplecnt", "kmcnt", "storecnt", "loadcnt", "dscnt")},
-}
-# Lists of operations that several counters count: a wait for one of them takes the whole list.
-_BEFORE_SPLIT = {"vscnt": ("flat store",), "vmcnt": ("flat load",), "lgkmcnt": ("flat load", "flat store")}
-_SHARED: dict[int, dict[str, tuple[str, ...]]] = {
-    9: {"lgkmcnt": ("flat",), "vmcnt": ("flat",)},
-    10: _BEFORE_SPLIT,
-    11: _BEFORE_SPLIT,
-    12: {"storecnt": ("flat store",), "loadcnt": ("flat load",), "dscnt": ("flat load", "flat store")},
-}
+
+
+class _Rules(NamedTuple):
+    """The rules of a generation."""
+
+    effects: tuple[
+        tuple[str, QueueEffect], ...
+    ]  # of instructions other than waits, by the begin of their text
+    counters: dict[str, str]  # by their names in a wait, in the order in which they are checked
+    shared: dict[str, tuple[str, ...]]  # queues that several counters count: a wait takes the whole queue
+
+
+@cache
+def _rules(generation: int) -> _Rules:
+    known = table("waits")
+    effects, counters = (
+        [row for row in known[name] if str(generation) in row["of"].split()]
+        for name in ("instructions", "counters")
+    )
+    return _Rules(
+        effects=tuple(
+            (row["text"], QueueEffect(tuple(row["joins"]), tuple(row.get("unorders", ())))) for row in effects
+        ),
+        counters={row["sign"]: row["name"] for row in counters},
+        shared={row["name"]: tuple(row["shared"]) for row in counters if "shared" in row},
+    )
 
 
 @lru_cache(_TEXTS)
 def effect_of(text: str, generation: int) -> QueueEffect:
     """Return the effect of the instruction on the queues."""
     if not text.startswith("s_wait"):
-        rules = _EFFECTS[generation]
+        rules = _rules(generation).effects
         return next((effect for pattern, effect in rules if re.match(pattern, text)), NOTHING)
     if generation == 12 and "s_wait_idle" in text:
-        return QueueEffect(waits=tuple((name, 0) for name in _COUNTERS[12]), empties=True)
-    named = {} if "s_wait_alu" in text else _COUNTERS[generation]
+        return QueueEffect(waits=tuple((name, 0) for name in _rules(12).counters), empties=True)
+    named = {} if "s_wait_alu" in text else _rules(generation).counters
     waits = tuple((counter, _number(text, counter)) for sign, counter in named.items() if sign in text)
     return QueueEffect(waits=waits) if waits else NOTHING
 

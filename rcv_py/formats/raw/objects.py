@@ -19,7 +19,7 @@ from rcv_py.formats.isa.code_object import CodeObject, source_texts
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.addresses import Extent, Places
 from rcv_py.formats.raw.files import CODE_TABLE, CodeFile
-from rcv_py.formats.uiout.code import CodeColumns, code_columns
+from rcv_py.formats.uiout.code import CodeColumns, code_columns, code_rows
 from rcv_py.model.code import CodeTable, Kernel
 
 _OPEN = 2  # captures whose code objects a process keeps
@@ -76,10 +76,8 @@ def read_sidecar(folder: Path, names: frozenset[str], problems: Problems) -> Sid
     """Return the contents of the `code.json` of a folder; never raises."""
     if CODE_TABLE not in names:
         return Sidecar()
-    data = try_json(folder, CODE_TABLE, problems, Affects.CODE)
-    table = {"code": data} if isinstance(data, list) else data if isinstance(data, dict) else {}
-    rows = table.get("code")
-    columns = code_columns(rows if isinstance(rows, list) else [], table.get("header"))
+    table, rows = code_rows(try_json(folder, CODE_TABLE, problems, Affects.CODE))
+    columns = code_columns(rows, table.get("header"))
     places = zip(columns.numbers["codeobj"].tolist(), columns.numbers["vaddr"].tolist(), strict=True)
     row_of: dict[tuple[int, int], int] = {}
     labels: dict[tuple[int, int], tuple[str, str]] = {}  # of kernels that have a row of their own

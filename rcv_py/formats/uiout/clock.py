@@ -7,7 +7,14 @@ import numpy as np
 
 from rcv_py.base.problems import Problems
 from rcv_py.base.text import Message
-from rcv_py.formats.input.columns import frozen, number_key, number_rows, report_skipped, whole_number
+from rcv_py.formats.input.columns import (
+    frozen,
+    number_key,
+    number_rows,
+    report_skipped,
+    table_of,
+    whole_number,
+)
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import FolderFiles
 from rcv_py.model.device import Clock, ClockSamples
@@ -29,19 +36,17 @@ def read_clock(files: FolderFiles, engines: Iterable[int], problems: Problems) -
     data = try_json(files.path, FILE, problems) if FILE in files else None
     if not isinstance(data, dict):
         if len(engines) > 1:
+            count = len(engines)
             problems.inform(
                 FILE,
                 Message(
-                    "{0} is missing or empty: the clocks of {1} shader engines are not aligned.",
-                    FILE,
-                    len(engines),
+                    "{0} is missing or empty: the clocks of {1} shader engines are not aligned.", FILE, count
                 ),
                 "Compare times within one shader engine only; a newer trace decoder writes the file.",
             )
         return Clock()
     samples = _samples(data, problems)
-    metadata = data.get("metadata")
-    frequency = whole_number(metadata.get("frequency"), 0) if isinstance(metadata, dict) else 0
+    frequency = whole_number(table_of(data.get("metadata")).get("frequency"), 0)
     offsets, ticks = align(samples)
     if len(samples) > 1 and not offsets:
         problems.warn(
@@ -49,14 +54,12 @@ def read_clock(files: FolderFiles, engines: Iterable[int], problems: Problems) -
             Message("{0} puts the shader engines too far apart: their clocks are not aligned.", FILE),
             "Compare times within one shader engine only, or record the trace again.",
         )
-    lost = [place_name(se) for se in engines if se not in samples]
+    lost = ", ".join(place_name(se) for se in engines if se not in samples)
     if len(engines) > 1 and lost:
         problems.warn(
             FILE,
             Message(
-                "{0} has no clock samples for {1}: its times are not aligned with the others.",
-                FILE,
-                ", ".join(lost),
+                "{0} has no clock samples for {1}: its times are not aligned with the others.", FILE, lost
             ),
             "Do not compare its times with times of other shader engines.",
         )
@@ -105,14 +108,11 @@ def _samples(data: dict[str, Any], problems: Problems) -> dict[int, ClockSamples
             table = table[np.argsort(table[:, 0], kind="stable")]
             samples[se] = ClockSamples(frozen(table[:, 0].copy()), frozen(table[:, 1].copy()))
             if np.any(np.diff(table[:, 1]) < 0):
-                problems.warn(
+                back = Message(
+                    "{0}: the constant clock of {1} runs backwards; nanoseconds are doubtful.",
                     FILE,
-                    Message(
-                        "{0}: the constant clock of {1} runs backwards; nanoseconds are doubtful.",
-                        FILE,
-                        place_name(se),
-                    ),
-                    "Read times in cycles, or record the trace again.",
+                    place_name(se),
                 )
+                problems.warn(FILE, back, "Read times in cycles, or record the trace again.")
     report_skipped(problems, FILE, skipped, "clock sample")
     return samples

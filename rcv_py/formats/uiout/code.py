@@ -10,7 +10,7 @@ import numpy as np
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.runs import ascending, ends_run
 from rcv_py.base.text import Message, demangled, elide_right, plural
-from rcv_py.formats.input.columns import frozen, number_column, report_skipped, text_of, whole_number
+from rcv_py.formats.input.columns import frozen, list_of, number_column, report_skipped, text_of, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, report_cut
 from rcv_py.formats.isa.program import guessed_generation, kind_of, with_high_registers
@@ -80,18 +80,17 @@ def read_code(files: FolderFiles, gfxip: int, problems: Problems) -> Code:
         )
         return code_of({}, [], gfxip, problems)
     data = try_json(files.path, CODE, problems, Affects.CODE)
+    table, rows = code_rows(data)
+    if not isinstance(data, dict | list | None) or not isinstance(table.get("code"), list | None):
+        damaged = Message("{0} is damaged: it is not a table of instructions.", CODE)
+        problems.fail(CODE, damaged, "Decode again.", Affects.CODE)
+    return code_of(table, rows, gfxip, problems)
+
+
+def code_rows(data: object) -> tuple[dict[str, Any], list[Any]]:
+    """Return the dictionaries of a code.json, and its rows; some writers leave out all else."""
     table = {"code": data} if isinstance(data, list) else data if isinstance(data, dict) else {}
-    rows = table.get("code")
-    if (data is not None and data is not rows and not isinstance(data, dict)) or not isinstance(
-        rows, list | None
-    ):
-        problems.fail(
-            CODE,
-            Message("{0} is damaged: it is not a table of instructions.", CODE),
-            "Decode again.",
-            Affects.CODE,
-        )
-    return code_of(table, rows if isinstance(rows, list) else [], gfxip, problems)
+    return table, list_of(table.get("code"))
 
 
 def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems, name: str = CODE) -> Code:
@@ -127,9 +126,8 @@ def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problem
     )
     shown = zip(columns.source, is_label.tolist(), strict=True)
     found = chains(["" if label else source for source, label in shown])
-    report_cut(
-        problems, CODE, found.cut, "source place", "only the ends of paths and the innermost calls are kept"
-    )
+    rest = "only the ends of paths and the innermost calls are kept"
+    report_cut(problems, CODE, found.cut, "source place", rest)
     table = _table(columns, kind, is_label, arranged, found.taken(arranged.order))
     _report_numbers(table, problems)
     layout_rows = _triples(data.get("sqtt_funcmap_layout"))  # numbers of others are ambiguous
@@ -189,7 +187,7 @@ def _addresses(values: Sequence[object]) -> np.ndarray:
 
 
 def _reasons(values: Sequence[object]) -> np.ndarray:
-    lists = [value if isinstance(value, list) else [] for value in values]
+    lists = [list_of(value) for value in values]
     width = min(max([_REASONS, *map(len, lists)]), _MAX_REASONS)
     rows = [
         [max(0, whole_number(count, 0)) for count in row[:width]] + [0] * (width - len(row)) for row in lists
@@ -199,7 +197,7 @@ def _reasons(values: Sequence[object]) -> np.ndarray:
 
 def _positions(header: object) -> dict[str, int]:
     """Positions of the columns in a header (a string or a list), else the ten fixed ones."""
-    names = header.split(",") if isinstance(header, str) else header if isinstance(header, list) else []
+    names = header.split(",") if isinstance(header, str) else list_of(header)
     words = [str(name).strip().lower() for name in names]
     plain = [word.replace("_", "").replace(" ", "") or word for word in words]
     named = {_ALIASES.get(word, word): place for place, word in reversed(list(enumerate(plain))) if word}
@@ -253,35 +251,31 @@ def _is_label(columns: CodeColumns, kind: np.ndarray) -> np.ndarray:
 def _entries(rows: object) -> dict[tuple[int, int], Entry]:
     """Kernels by (code object, address), as newer tools list them."""
     found = {}
-    for row in rows if isinstance(rows, list) else ():
+    for row in list_of(rows):
         if isinstance(row, dict) and isinstance(row.get("name"), str):
             key = whole_number(row.get("codeobj"), -1), whole_number(row.get("address"), -1)
-            name, nice = row["name"], text_of(row.get("demangled"))
-            found[key] = elide_right(name, NAME_LETTERS), elide_right(nice, NAME_LETTERS)
+            found[key] = text_of(row["name"]), text_of(row.get("demangled"))
     return found
 
 
 def _report_numbers(table: CodeTable, problems: Problems) -> None:
     numbers = table.number
     usable = numbers[(numbers >= 0) & (numbers < len(table.row_of_number))]
-    repeated = len(usable) - len(ascending(usable))
-    if repeated:
+    if repeated := len(usable) - len(ascending(usable)):
+        again = plural(repeated, "line number")
         problems.warn(
             CODE,
             Message(
-                "{0} gives {1} to a second instruction; their tokens are counted for the first.",
-                CODE,
-                plural(repeated, "line number"),
+                "{0} gives {1} to a second instruction; their tokens are counted for the first.", CODE, again
             ),
             "Record the trace again with a newer rocprofv3 if the costs look wrong.",
         )
     if len(usable) < len(numbers):
+        rows = plural(len(numbers) - len(usable), "row")
         problems.warn(
             CODE,
             Message(
-                "{0} has {1} without a usable line number; no token can be counted for them.",
-                CODE,
-                plural(len(numbers) - len(usable), "row"),
+                "{0} has {1} without a usable line number; no token can be counted for them.", CODE, rows
             ),
             "Record the trace again with a newer rocprofv3.",
         )
@@ -291,28 +285,24 @@ def _markers(rows: object, problems: Problems) -> tuple[MarkerName, ...]:
     """Return the marker names; the last of equal (code object, marker) wins.  Kernels have no marker."""
     found: dict[tuple[int, int, str], MarkerName] = {}
     skipped = 0
-    for row in rows if isinstance(rows, list) else ():
-        if not isinstance(row, list) or len(row) < 4:
-            skipped += 1
-            continue
-        codeobj, marker = whole_number(row[0], -1), whole_number(row[1], -1)
-        kind, name = _MARKER_KINDS.get(text_of(row[2]).lower()), text_of(row[3])
+    for row in list_of(rows):
+        first, second, what, named, source, *_ = *list_of(row), None, None, None, None, None
+        codeobj, marker = whole_number(first, -1), whole_number(second, -1)
+        kind, name = _MARKER_KINDS.get(text_of(what).lower()), text_of(named)
         if codeobj < 1 or marker < 0 or kind is None or not name:
             skipped += 1
             continue
-        source = text_of(row[4]) if len(row) > 4 else ""
         shown = demangled(name)
         key = shown if kind == "kernel" and not marker else ""
-        found[codeobj, marker, key] = MarkerName(codeobj, marker, kind, shown, source)
+        found[codeobj, marker, key] = MarkerName(codeobj, marker, kind, shown, text_of(source))
     report_skipped(problems, CODE, skipped, "marker name")
     return tuple(found.values())
 
 
 def _triples(rows: object) -> list[tuple[int, int, int]]:
     triples = []
-    for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, list) and len(row) >= 3:
-            a, b, c = (whole_number(value, -1) for value in row[:3])
-            if min(a, b, c) >= 0:
-                triples.append((a, b, c))
+    for row in list_of(rows):
+        a, b, c, *_ = *(whole_number(value, -1) for value in list_of(row)), -1, -1, -1
+        if min(a, b, c) >= 0:
+            triples.append((a, b, c))
     return triples

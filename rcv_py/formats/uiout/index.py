@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -15,7 +15,7 @@ from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.problems import Problems
 from rcv_py.base.runs import is_in
 from rcv_py.base.text import Message, elide_right, plural
-from rcv_py.formats.input.columns import frozen, number_key, report_skipped, text_of, whole_number
+from rcv_py.formats.input.columns import frozen, list_of, number_key, report_skipped, text_of, whole_number
 from rcv_py.formats.input.files import is_inside, read_bytes, read_json, read_start
 from rcv_py.formats.input.limits import FILES_LISTED, TIMES_LISTED
 from rcv_py.formats.uiout.folder import INDEX, WAVE_NAME, FolderFiles
@@ -38,14 +38,7 @@ class ChunkFile(NamedTuple):
     end: int
 
 
-class _Entry(NamedTuple):
-    se: int
-    simd: int
-    slot: int
-    wid: int
-    file: str
-    begin: int
-    end: int
+_Entry = tuple[int, int, int, int, str, int, int]  # shader engine, SIMD, slot, wave, file, begin, end
 
 
 class Index(NamedTuple):
@@ -71,14 +64,14 @@ def read_index(files: FolderFiles, problems: Problems) -> Index:
     other = tuple(scan.chunks(table.get("other_simd_filenames")))
     shader = tuple(scan.chunks(table.get("shaderdata_filenames")))
     scan.report_problems(problems)
-    gfxip, names = whole_number(table.get("gfxip"), 0), table.get("counter_names")
+    gfxip = whole_number(table.get("gfxip"), 0)
     return Index(
         waves=waves,
         version=text_of(table.get("version")),
         gfxip=gfxip if 0 < gfxip < 100 else _FAMILIES.get(text_of(table.get("gfxv")), 0),
         has_thread_trace=table.get("thread_trace") is not False,
         has_pc_samples=table.get("pc_sampling") is True,
-        counter_names=tuple(map(str, names)) if isinstance(names, list) else (),
+        counter_names=tuple(map(str, list_of(table.get("counter_names")))),
         other_simd=other,
         shader_data=shader,
     )
@@ -100,20 +93,21 @@ def wave_index(entries: list[_Entry], files: FolderFiles) -> WaveIndex:
     """Return the entries as a table sorted by (se, simd, slot, wid); the first of two equal keys is kept."""
     unique = sorted({entry[:4]: entry for entry in reversed(entries)}.values())
     numbers = np.array([(*e[:4], *e[5:]) for e in unique], dtype=np.int64).reshape(len(unique), 6)
-    se, simd, slot, wid, begin, end = numbers.T
-    unknown = np.full(len(unique), -1)
+    *place, wid, begin, end = numbers.T
+    se, simd, slot = (frozen(column.astype(np.int16)) for column in place)
+    unknown, names = np.full(len(unique), -1), tuple(entry[4] for entry in unique)
     return WaveIndex(
-        se=frozen(se.astype(np.int16)),
-        simd=frozen(simd.astype(np.int16)),
-        slot=frozen(slot.astype(np.int16)),
+        se,
+        simd,
+        slot,
         wid=frozen(wid.astype(np.int32)),
         begin=frozen(begin.copy()),
         end=frozen(np.maximum(begin, end)),
         cu=frozen(unknown.astype(np.int16)),
         sa=frozen(unknown.astype(np.int16)),
         kernel=frozen(unknown.astype(np.int32)),
-        size=frozen(np.array([files.size.get(e.file, 0) for e in unique], dtype=np.int64)),
-        file=tuple(e.file for e in unique),
+        size=frozen(np.array([files.size.get(name, 0) for name in names], dtype=np.int64)),
+        file=names,
     )
 
 
@@ -136,11 +130,10 @@ class _Scan:
         """The wave of one leaf, `[file, begin, end]` or a bare file name: one entry, or none."""
         se, simd, slot, wid = keys
         for file, times in self._listed(value):
-            span = [whole_number(time, _NO_TIME) for time in times[:2]]
-            if len(span) == 2 and min(span) > _NO_TIME:
-                return [_Entry(se, simd, slot, wid, file, *span)]
-            if found := wave_span(self._files.path, file):
-                return [_Entry(se, simd, slot, wid, file, *found)]
+            begin, end, *_ = *(whole_number(time, _NO_TIME) for time in times[:2]), _NO_TIME, _NO_TIME
+            span = (begin, end) if min(begin, end) > _NO_TIME else wave_span(self._files.path, file)
+            if span:
+                return [(se, simd, slot, wid, file, *span)]
             self._no_times.append(file)
         return []
 
@@ -172,12 +165,9 @@ class _Scan:
     def _leaves(
         self, tree: object, keys: tuple[int, ...], limits: tuple[int, ...]
     ) -> Iterator[tuple[tuple[int, ...], object]]:
-        if tree is None:
-            return
-        if not isinstance(tree, dict):
+        if not isinstance(tree, dict | None):
             self._bad.append(tree)
-            return
-        for text, value in tree.items():
+        for text, value in tree.items() if isinstance(tree, dict) else ():
             key = number_key(text, limits[0])
             if key is None:
                 self._bad.append(text)
@@ -189,41 +179,32 @@ class _Scan:
     def report_problems(self, problems: Problems) -> None:
         """Add at most one Problem for each kind of unusable entry."""
         report_skipped(problems, INDEX, len(self._bad), "entry", next(iter(self._bad), None))
+        careful = "Be careful with this capture if you do not know where it comes from."
         if self._outside:
-            problems.warn(
+            outside = Message(
+                "{0} names {1} outside the capture folder, such as {2!r}; they are not opened.",
                 INDEX,
-                Message(
-                    "{0} names {1} outside the capture folder, such as {2!r}; they are not opened.",
-                    INDEX,
-                    plural(len(self._outside), "file"),
-                    self._outside[0],
-                ),
-                "Be careful with this capture if you do not know where it comes from.",
+                plural(len(self._outside), "file"),
+                self._outside[0],
             )
+            problems.warn(INDEX, outside, careful)
         if self._again:
-            problems.warn(
+            again = Message(
+                "{0} lists files more than {1} times, or more than {2:,} of a kind, such as {3}; "
+                "the rest of them is left out ({4}).",
                 INDEX,
-                Message(
-                    "{0} lists files more than {1} times, or more than {2:,} of a kind, such as {3}; "
-                    "the rest of them is left out ({4}).",
-                    INDEX,
-                    TIMES_LISTED,
-                    FILES_LISTED,
-                    elide_right(self._again[0], 60),
-                    plural(len(self._again), "entry"),
-                ),
-                "Be careful with this capture if you do not know where it comes from.",
+                TIMES_LISTED,
+                FILES_LISTED,
+                elide_right(self._again[0], 60),
+                plural(len(self._again), "entry"),
             )
+            problems.warn(INDEX, again, careful)
         if self._no_times:
-            problems.warn(
-                self._no_times[0],
-                Message(
-                    "{0} could not be placed in time, such as {1}; the others are shown.",
-                    plural(len(self._no_times), "wave"),
-                    self._no_times[0],
-                ),
-                "Copy the capture folder again.",
+            first, waves = self._no_times[0], plural(len(self._no_times), "wave")
+            lost = Message(
+                "{0} could not be placed in time, such as {1}; the others are shown.", waves, first
             )
+            problems.warn(first, lost, "Copy the capture folder again.")
 
 
 def wave_span(folder: Path, file: str) -> tuple[int, int] | None:
@@ -274,12 +255,9 @@ def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
     def known(values: np.ndarray, default: np.ndarray) -> np.ndarray:
         return frozen(np.where(pair >= 0, values[pair], default))
 
-    return replace(
-        index,
-        cu=known(events.cu, index.cu),
-        sa=known(events.sa, index.sa),
-        kernel=known(events.kernel, index.kernel),
-    )
+    names = ("cu", "sa", "kernel")
+    found: dict[str, Any] = {name: known(getattr(events, name), getattr(index, name)) for name in names}
+    return replace(index, **found)
 
 
 def _pairs(events: WaveEvents, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -27,8 +27,6 @@ from rcv_py.model.waves import WaveIndex
 
 _STAGES = 6
 _LOSSES = (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)
-
-
 NO_WAVE = (
     "No wave ran on the traced compute unit, so there are no instructions to show.",
     "Choose another --att-target-cu, more engines in --att-shader-engine-mask, or a larger grid.",
@@ -78,8 +76,10 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
         raise NotATrace(path, Message("it holds no waves, no occupancy and no code ({0})", why))
     is_sampled = index.has_pc_samples or code.table.samples is not None
     has_markers = any(len(one.time) for one in shader)
-    none = NOT_LISTED if any(files.matching(WAVE_NAME)) else NO_WAVE
-    _diagnose(code.table, waves, events, problems, none, is_sampled=is_sampled, has_markers=has_markers)
+    if not len(waves):
+        none = NOT_LISTED if any(files.matching(WAVE_NAME)) else NO_WAVE
+        _explain_no_wave(code.table, problems, none, is_sampled=is_sampled, has_markers=has_markers)
+    _diagnose(code.table, waves, events, problems)
     if not has_occupancy and not is_sampled:
         problems.warn(
             occupancy.FILE,
@@ -143,18 +143,10 @@ def _index(files: FolderFiles, problems: Problems) -> Index:
         return rescued
 
 
-def _diagnose(
-    code: CodeTable,
-    waves: WaveIndex,
-    events: HardwareEvents | None,
-    problems: Problems,
-    no_wave: tuple[str, str],
-    *,
-    is_sampled: bool,
-    has_markers: bool,
+def _explain_no_wave(
+    code: CodeTable, problems: Problems, why: tuple[str, str], *, is_sampled: bool, has_markers: bool
 ) -> None:
-    """Add Problems that explain empty views (`no_wave`: without waves) and doubtful data."""
-    if not len(waves) and is_sampled:
+    if is_sampled:
         problems.inform(
             INDEX,
             "This capture holds PC samples and no thread trace: there are no waves and no times.",
@@ -163,15 +155,15 @@ def _diagnose(
             Affects.OCCUPANCY,
             brief="PC samples say neither wave nor time.",
         )
-    elif not len(waves) and has_markers:
+    elif has_markers:
         problems.inform(INDEX, *ONLY_MARKERS, Affects.WAVES, brief=NOT_HERE)
-    elif not len(waves):
-        problems.warn(
-            INDEX,
-            *no_wave,
-            *((Affects.WAVES,) if len(code) else (Affects.WAVES, Affects.CODE)),
-            brief=NOT_HERE if no_wave is NO_WAVE else "",
-        )
+    else:
+        affects = (Affects.WAVES,) if len(code) else (Affects.WAVES, Affects.CODE)
+        problems.warn(INDEX, *why, *affects, brief=NOT_HERE if why is NO_WAVE else "")
+
+
+def _diagnose(code: CodeTable, waves: WaveIndex, events: HardwareEvents | None, problems: Problems) -> None:
+    """Add Problems that explain empty views and doubtful data."""
     if len(waves) and not len(code) and CODE not in {problem.where for problem in problems}:
         problems.fail(
             CODE,
@@ -179,34 +171,32 @@ def _diagnose(
             "Decode again, with the code objects (.out) beside the .att files.",
             Affects.CODE,
         )
-    if len(code) and not code.mapped_rows:
-        problems.inform(
-            CODE,
-            "No instruction has a source line: the kernel was built without debug information.",
-            "Build with -g (hipcc), or keep line information on in the compiler that made the kernel.",
-            Affects.SOURCE_LINES,
-        )
+    if len(code):
+        report_no_lines(code, CODE, problems)
     lost = np.flatnonzero(waves.size == 0)
     if len(lost):
         name = waves.file[lost[0]]
-        problems.fail(
-            name,
-            Message(
-                "Wave files that are missing or empty: {0:,} of {1:,}, such as {2}.",
-                len(lost),
-                len(waves),
-                name,
-            ),
-            "Copy the whole capture folder; the other waves are shown.",
-            *((Affects.WAVES,) if len(lost) == len(waves) else ()),
+        text = Message(
+            "Wave files that are missing or empty: {0:,} of {1:,}, such as {2}.", len(lost), len(waves), name
         )
+        affects = (Affects.WAVES,) if len(lost) == len(waves) else ()
+        problems.fail(name, text, "Copy the whole capture folder; the other waves are shown.", *affects)
     losses = 0 if events is None else int(np.isin(events.kind, _LOSSES).sum())
     if losses:
+        times = plural(losses, "time")
         problems.warn(
             occupancy.FILE,
-            Message(
-                "The trace unit stalled or lost packets {0}; what lies around is incomplete.",
-                plural(losses, "time"),
-            ),
+            Message("The trace unit stalled or lost packets {0}; what lies around is incomplete.", times),
             "Record with a larger --att-buffer-size, or fewer shader engines.",
+        )
+
+
+def report_no_lines(code: CodeTable, where: str, problems: Problems) -> None:
+    """Add a Problem if no instruction has a source line."""
+    if not code.mapped_rows:
+        problems.inform(
+            where,
+            "No instruction has a source line: the kernel was built without debug information.",
+            "Build with -g (hipcc), or keep line information on in the compiler that made the kernel.",
+            Affects.SOURCE_LINES,
         )

@@ -14,9 +14,11 @@ from rcv_py.base.runs import ascending
 from rcv_py.formats.input.columns import (
     clipped,
     frozen,
+    list_of,
     number_rows,
     numbered,
     report_skipped,
+    table_of,
     text_of,
     whole_number,
 )
@@ -39,30 +41,28 @@ def read_occupancy(
     data: object, offsets: Mapping[int, int], problems: Problems
 ) -> tuple[WaveEvents, HardwareEvents | None, tuple[Dispatch, ...]]:
     """Turn the content of the file into tables; `offsets` aligns each shader engine.  Never raises."""
-    tables, skipped = [], 0
-    fields = data.get("occupancy_fields") if isinstance(data, dict) else None
-    for se, rows in numbered(data):
-        table, bad = _rows(rows, fields)
+    tables, skipped, said = [], 0, table_of(data)
+    for se, rows in numbered(said):
+        table, bad = _rows(rows, said.get("occupancy_fields"))
         skipped += bad
         table[:, 0] += offsets.get(se, 0)
         tables.append(np.column_stack([np.full(len(table), se, dtype=np.int64), table]))
     report_skipped(problems, FILE, skipped, "wave event")
     table = np.concatenate(tables) if tables else np.zeros((0, 1 + len(OCCUPANCY_FIELDS)), dtype=np.int64)
     table = table[np.lexsort((table[:, 5] != 0, table[:, 1]))]
-    dispatched = data.get("dispatches") if isinstance(data, dict) else None
     names = {id: f"kernel_{id}" for id in ascending(table[:, 6]).tolist() if 0 <= id < 1 << 31}
-    names |= {id: text_of(name) for id, name in numbered(dispatched, 1 << 31) if text_of(name)}
+    named = numbered(said.get("dispatches"), 1 << 31)
+    names |= {id: text_of(name) for id, name in named if text_of(name)}
     long_names = sum(len(name) >= NAME_LETTERS for name in names.values())
     report_cut(problems, FILE, long_names, "kernel name", "their ends are left out")
-    records = data.get("events") if isinstance(data, dict) else None
-    return _wave_events(table, names), *_records(records, offsets, problems)
+    return _wave_events(table, names), *_records(said.get("events"), offsets, problems)
 
 
 def _rows(rows: object, fields: object) -> tuple[np.ndarray, int]:
     """Rows in the order of OCCUPANCY_FIELDS, int64 [n, 11], and the number of unusable rows."""
     if isinstance(rows, list) and rows and isinstance(rows[0], int):
         return _packed(rows)
-    names = [name for name in fields if isinstance(name, str)] if isinstance(fields, list) else []
+    names = [name for name in list_of(fields) if isinstance(name, str)]
     width = max(len(OCCUPANCY_FIELDS), len(names))
     table, skipped = number_rows(rows, _BASE_FIELDS, width)
     if set(OCCUPANCY_FIELDS[:_BASE_FIELDS]) <= set(names):
@@ -111,7 +111,7 @@ def _records(
     dispatches: list[Dispatch] = []
     skipped = 0
     for se, records in numbered(data):
-        for record in records if isinstance(records, list) else ():
+        for record in list_of(records):
             if not isinstance(record, dict):
                 skipped += 1
                 continue
@@ -149,8 +149,7 @@ def hardware_events(table: np.ndarray, payload: np.ndarray) -> HardwareEvents:
 
 
 def _dispatch(record: dict[str, Any], se: int, time: int) -> Dispatch:
-    entry = record.get("entry_point")
-    entry = entry if isinstance(entry, dict) else {}
+    entry = table_of(record.get("entry_point"))
     numbers = {name: whole_number(record.get(key), 0) for name, key in _DISPATCH_FIELDS.items()}
     x, y, z = (whole_number(record.get(f"thread_dim_{axis}"), 0) for axis in "xyz")
     return Dispatch(

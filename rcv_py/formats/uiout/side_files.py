@@ -6,7 +6,6 @@ Each reader returns usable data and never raises: the rest becomes a Problem.
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,12 @@ from rcv_py.formats.input.columns import (
     fit,
     frozen,
     int_column,
+    list_of,
     number_rows,
     numbered,
     ordered,
     report_skipped,
+    table_of,
     whole_number,
 )
 from rcv_py.formats.input.files import read_bytes, try_json
@@ -78,25 +79,15 @@ def read_spm(files: FolderFiles, problems: Problems) -> tuple[SpmSeries, ...]:
         return ()
     data = try_json(files.path, _SPM, problems, Affects.COUNTERS)
     series, skipped = [], 0
-    for counter, about in data.items() if isinstance(data, dict) else ():
-        names = about.get("dimensions") if isinstance(about, dict) else None
-        is_xcc = isinstance(names, list) and names[:1] == ["XCC"]
-        for place, instances in numbered(about.get("values") if isinstance(about, dict) else None):
-            for instance, rows in numbered(instances):
-                table, bad = number_rows(rows, 2, 2)
-                skipped += bad
-                if len(table):
-                    time, value = np.cumsum(table[:, 0]), table[:, 1].astype(np.float64)
-                    series.append(
-                        SpmSeries(
-                            counter=counter,
-                            se=place,
-                            instance=instance,
-                            time=frozen(time),
-                            value=frozen(value),
-                            is_xcc=is_xcc,
-                        )
-                    )
+    for counter, about in table_of(data).items():
+        is_xcc = list_of(table_of(about).get("dimensions"))[:1] == ["XCC"]
+        listed = numbered(table_of(about).get("values"))
+        for place, instance, rows in ((se, at, rows) for se, some in listed for at, rows in numbered(some)):
+            table, bad = number_rows(rows, 2, 2)
+            skipped += bad
+            if len(table):
+                time, value = frozen(np.cumsum(table[:, 0])), frozen(table[:, 1].astype(np.float64))
+                series.append(SpmSeries(counter, place, instance, time=time, value=value, is_xcc=is_xcc))
     if not series and data is not None:
         _report_no_samples(problems, _SPM)
     report_skipped(problems, _SPM, skipped, "sample")
@@ -104,10 +95,9 @@ def read_spm(files: FolderFiles, problems: Problems) -> tuple[SpmSeries, ...]:
 
 
 def _report_no_samples(problems: Problems, name: str) -> None:
+    text = Message("{0} holds no counter sample that can be used.", name)
     hint = "Nothing was counted, or recording was cut short; record the trace again."
-    problems.inform(
-        name, Message("{0} holds no counter sample that can be used.", name), hint, Affects.COUNTERS
-    )
+    problems.inform(name, text, hint, Affects.COUNTERS)
 
 
 def read_other_simd(
@@ -200,24 +190,15 @@ def read_state_curves(files: FolderFiles, problems: Problems) -> tuple[StateCurv
     curves = []
     for match in files.matching(_STATES):
         data = try_json(files.path, match.group(), problems)
-        curve = _state_curve(int(match[1]), data)
-        if curve is not None:
-            curves.append(curve)
-        elif data is not None:
-            report_skipped(problems, match.group(), 1, "curve")
+        said = table_of(data)
+        try:
+            time, waves = int_column(said["time"]), int_column(said["state" if "state" in said else "data"])
+            if len(time) != len(waves):
+                raise ValueError
+            curves.append(StateCurve(int(match[1]), fit(time, np.int64), fit(waves, np.int32)))
+        except (LookupError, TypeError, ValueError):
+            report_skipped(problems, match.group(), int(data is not None), "curve")
     return tuple(curves)
-
-
-def _state_curve(state: int, data: object) -> StateCurve | None:
-    if not isinstance(data, dict):
-        return None
-    time, waves = data.get("time"), data.get("state", data.get("data"))
-    if not isinstance(time, list) or not isinstance(waves, list) or len(time) != len(waves):
-        return None
-    try:
-        return StateCurve(state, fit(int_column(time), np.int64), fit(int_column(waves), np.int32))
-    except (TypeError, ValueError):
-        return None
 
 
 def read_sources(files: FolderFiles, paths: tuple[str, ...], problems: Problems) -> tuple[SourceFile, ...]:
@@ -230,9 +211,17 @@ def read_sources(files: FolderFiles, paths: tuple[str, ...], problems: Problems)
     if not isinstance(tree, dict | None):
         text = Message("{0} is damaged: it is no tree of names.", SNAPSHOTS)
         problems.warn(SNAPSHOTS, text, "Sources are not shown.")
-    copies = dict(_leaves(tree, "", 0)) if isinstance(tree, dict) else {}
+    copies = dict(_leaves(table_of(tree), "", 0))
     by_normal = {_normal(path): name for path, name in reversed(copies.items())}
-    found = [_source(files.path, path, copies.get(path) or by_normal.get(_normal(path))) for path in paths]
+    found = []
+    for path in paths:
+        name, lines, why = copies.get(path) or by_normal.get(_normal(path)), None, ""
+        try:
+            lines = None if name is None else source_lines(read_bytes(files.path, name, SOURCE_BYTES))
+            why = "" if name else Message("The capture has no copy of {0}.", path)
+        except TraceError as error:
+            why = str(error)
+        found.append(SourceFile(path, lines, why))
     problems += missing_copies(found)
     return tuple(found)
 
@@ -253,15 +242,6 @@ def missing_copies(sources: Sequence[SourceFile]) -> list[Problem]:
             (Affects.SOURCE_TEXT,) if len(lost) == len(sources) else (),
         )
     ]
-
-
-def _source(folder: Path, path: str, name: str | None) -> SourceFile:
-    if name is None:
-        return SourceFile(path, None, Message("The capture has no copy of {0}.", path))
-    try:
-        return SourceFile(path, source_lines(read_bytes(folder, name, SOURCE_BYTES)))
-    except TraceError as error:
-        return SourceFile(path, None, str(error))
 
 
 def source_lines(data: bytes) -> tuple[str, ...]:
