@@ -18,7 +18,7 @@ import numpy as np
 from rcv_py.base.errors import BrokenFile, NotATrace, TraceError
 from rcv_py.base.problems import Affects, Problem, Problems
 from rcv_py.base.text import Message, demangled, some
-from rcv_py.formats.input.files import parse_json, read_bytes
+from rcv_py.formats.input.files import mark_of, parse_json, read_bytes
 from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.formats.isa.code_object import CodeObject, KernelCode, source_texts
 from rcv_py.formats.isa.containers import begins_container, found_objects, is_of, kernels_of, read_object
@@ -26,6 +26,7 @@ from rcv_py.formats.isa.elf import allocated_registers, descriptor_facts, read_i
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.listing import program_code
 from rcv_py.formats.raw.options import RawOptions
+from rcv_py.formats.uiout.load import report_no_lines
 from rcv_py.formats.uiout.local_sources import sources_of
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.device import Clock, WaveEvents
@@ -81,11 +82,7 @@ def may_hold_kernels(file: Path) -> bool:
 
 def compiled_kernels(file: Path) -> CompiledFile:
     """Return the kernels of a file, cached as long as it does not change; raise a TraceError."""
-    try:
-        about = file.stat()
-    except OSError as error:
-        raise BrokenFile(file.name, Message("it cannot be read ({0})", error.strerror)) from error
-    return _listed(file, about.st_mtime_ns, about.st_size)
+    return _listed(file, *mark_of(file))
 
 
 @lru_cache(maxsize=8)
@@ -94,18 +91,18 @@ def _listed(file: Path, *_: int) -> CompiledFile:
     seen: set[tuple[str, str]] = set()
     for one in found_objects(file, problems):
         described = kernels_of(one.data)
-        if not described:
+        if not described:  # the descriptors have no symbols
             with suppress(TraceError):
-                described = _undescribed(read_object(one, file.name), file.name)
+                image = read_image(read_object(one, file.name), file.name)
+                described = dict.fromkeys(map(_name, CodeObject(0, file.name, image).kernels), b"")
         for symbol, raw in described.items():
             place = one.target or "gpu"
             if (one.target, symbol) in seen:
                 place = f"{place}@{one.number}"
             seen.add((one.target, symbol))
             allocated = descriptor_facts(raw, one.target.partition(":")[0], file.name)
-            path = file / place / _escaped(symbol)
             name = demangled(symbol[:NAME_LETTERS])
-            found.append(CompiledKernel(path, one.target, symbol, name, allocated))
+            found.append(CompiledKernel(file / place / _escaped(symbol), one.target, symbol, name, allocated))
         if len(found) > MAX_KERNELS:
             problems.warn(
                 file.name,
@@ -115,11 +112,6 @@ def _listed(file: Path, *_: int) -> CompiledFile:
             )
             break
     return CompiledFile(tuple(found[:MAX_KERNELS]), tuple(problems))
-
-
-def _undescribed(data: bytes, name: str) -> dict[str, bytes]:
-    """The kernels of an object whose descriptors have no symbols."""
-    return dict.fromkeys(map(_name, CodeObject(0, name, read_image(data, name)).kernels), b"")
 
 
 def _name(kernel: KernelCode) -> str:
@@ -149,10 +141,8 @@ def chosen_kernels(path: Path, options: RawOptions) -> tuple[CompiledKernel, ...
     if not named:
         wanted = Message("kernel {0}", options.kernel) if fitting else Message("target {0}", target)
         there = [one.name for one in fitting] or [one.target for one in found.kernels]
-        raise TraceError(
-            Message("{0} has no {1}.", file.name, wanted),
-            hint=Message("There are: {0}.", some(list(dict.fromkeys(there)), 8)),
-        )
+        hint = Message("There are: {0}.", some(list(dict.fromkeys(there)), 8))
+        raise TraceError(Message("{0} has no {1}.", file.name, wanted), hint=hint)
     return tuple(named)
 
 
@@ -200,14 +190,11 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
     found, kernel = _object_of(path, file)
     programs = _programs(found, kernel)
     generation = _generation(found.target)
-    begun = {int(one.address[0]) for one in programs}
-    names = {
-        one.address: (one.name, demangled(one.name[:NAME_LETTERS]))
-        for one in found.functions
-        if one.address in begun
-    }
+    begun = {int(one.address[0]): one for one in programs}
+    called = (one for one in found.functions if one.address in begun)
+    names = {one.address: (one.name, demangled(one.name[:NAME_LETTERS])) for one in called}
     code = program_code(
-        {(found.id, int(one.address[0])): one for one in programs},
+        {(found.id, address): one for address, one in begun.items()},
         gfxip=generation,
         sources=lambda _, addresses: source_texts(found.places(addresses)),
         names=lambda _, address: names.get(address, ("", "")),
@@ -217,17 +204,12 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
     problems.inform(
         file.name, NOT_RUN, WHAT_THEN, Affects.WAVES, Affects.OCCUPANCY, Affects.COUNTERS, brief=NOT_RUN_BRIEF
     )
-    if not code.table.mapped_rows:
-        problems.inform(
-            file.name,
-            "No instruction has a source line: the kernel was built without debug information.",
-            "Build with -g (hipcc), or keep line information on in the compiler that made the kernel.",
-            Affects.SOURCE_LINES,
-        )
+    report_no_lines(code.table, file.name, problems)
     sources = sources_of(file.parent, frozenset(), list(code.paths), options.source_map, problems)
-    # The code with the lanes of the waves of its kernels
-    lanes = [found.lanes(int(code.table.address[kernel.first])) for kernel in code.table.kernels]
-    kernels = [kernel._replace(lanes=one) for kernel, one in zip(code.table.kernels, lanes, strict=True)]
+    kernels = [
+        kernel._replace(lanes=found.lanes(int(code.table.address[kernel.first])))
+        for kernel in code.table.kernels
+    ]
     return Trace(
         path=path,
         name=file.name,
@@ -319,8 +301,8 @@ def _triton(file: Path, kernel: str) -> dict[str, int]:
         return {}
     if not isinstance(document, dict) or document.get("name", kernel) != kernel:
         return {}
-    known = {name: document.get(name) for name in ("num_warps", "shared")}
-    return {name: one for name, one in known.items() if type(one) is int and 0 <= one < 1 << 20}
+    known = ((name, document.get(name)) for name in ("num_warps", "shared"))
+    return {name: one for name, one in known if type(one) is int and 0 <= one < 1 << 20}
 
 
 def compiled_below(folder: Path, depth: int, options: RawOptions) -> tuple[Path, ...]:

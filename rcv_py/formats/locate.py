@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import Enum
 from itertools import chain, islice
 from pathlib import Path
@@ -89,19 +90,15 @@ class Located(NamedTuple):
         if shape_of(paths[0]) is CaptureForm.COMPILED:
             from rcv_py.formats.compiled import kernel_label  # noqa: PLC0415 - as other compiled files
 
-            listed = some(list(dict.fromkeys(map(kernel_label, paths))), MAX_NAMED)
-            raise TraceError(
-                Message("{0} holds {1} kernels, and one is needed.", self.folder, len(paths)),
-                hint=Message(
-                    "Choose with --kernel NAME and --target GFX, or name {0}: {1}.", paths[0], listed
-                ),
-            )
+            labels = some(list(dict.fromkeys(map(kernel_label, paths))), MAX_NAMED)
+            text = Message("{0} holds {1} kernels, and one is needed.", self.folder, len(paths))
+            hint = Message("Choose with --kernel NAME and --target GFX, or name {0}: {1}.", paths[0], labels)
+            raise TraceError(text, hint=hint)
         hint = Message("Name one of them: {0}.", some(list(map(str, paths)), MAX_NAMED))
         if raws := [f"{raw.path} ({raw.text})" for raw in undecoded(self.folder)]:
             hint = Message("Name one of them by any of its .att files: {0}.", some(raws, MAX_NAMED))
-        raise TraceError(
-            Message("{0} holds {1} captures, and one is needed.", self.folder, len(paths)), hint=hint
-        )
+        text = Message("{0} holds {1} captures, and one is needed.", self.folder, len(paths))
+        raise TraceError(text, hint=hint)
 
 
 def locate(path: Path) -> Located:
@@ -127,19 +124,6 @@ def _of_kernel(path: Path) -> Located:
         text = "it is a file outside of any capture folder" if exists else "there is no such file or folder"
         return Located(path, error=NotATrace(path, text))
     return Located(path, is_capture=path.parent != file)
-
-
-def _of_compiled(path: Path) -> Located | None:
-    """A file with code objects, or its only kernel; None for other files."""
-    from rcv_py.formats.compiled import may_hold_kernels  # noqa: PLC0415 - most captures are folders
-
-    if not may_hold_kernels(path):
-        return None
-    try:
-        found = _compiled(path)
-    except TraceError as error:
-        return Located(path, error=error)
-    return Located(found[0], is_capture=True) if len(found) == 1 else Located(path)
 
 
 def _compiled(path: Path) -> tuple[Path, ...]:
@@ -175,8 +159,20 @@ def _of_file(path: Path) -> Located:
     return _of_profile(path)
 
 
-def _of_profile(path: Path) -> Located:
+def _of_compiled(path: Path) -> Located | None:
+    """A file with code objects, or its only kernel; None for other files."""
+    from rcv_py.formats.compiled import may_hold_kernels  # noqa: PLC0415 - most captures are folders
 
+    if not may_hold_kernels(path):
+        return None
+    try:
+        found = _compiled(path)
+    except TraceError as error:
+        return Located(path, error=error)
+    return Located(found[0], is_capture=True) if len(found) == 1 else Located(path)
+
+
+def _of_profile(path: Path) -> Located:
     if not is_profile(path):
         return Located(path, error=NotATrace(path, "it is a file outside of any capture folder"))
     from rcv_py.formats.profile_traces import captures_of  # noqa: PLC0415 - it loads SQLite
@@ -187,21 +183,16 @@ def _of_profile(path: Path) -> Located:
         return Located(path, error=error if isinstance(error, TraceError) else NotATrace(path, NO_TRACE))
     if len(found) > 1:
         return Located(found[0].parent)
-    if not found and listed_form(path) is not None:
-        return Located(path, is_capture=True)
-    return Located(found[0], is_capture=True) if found else Located(path, error=_no_trace(path))
-
-
-def _no_trace(path: Path) -> TraceError:
-    """The reason why a profile cannot be opened as a capture."""
+    if found or listed_form(path) is not None:
+        return Located(found[0] if found else path, is_capture=True)
     from rcv_py.formats.rocpd.database import check_database  # noqa: PLC0415 - it loads SQLite
 
     try:
         if not DOCUMENT.fullmatch(path.name):
             check_database(path)
     except TraceError as error:
-        return error
-    return NotATrace(path, NO_TRACE)
+        return Located(path, error=error)
+    return Located(path, error=NotATrace(path, NO_TRACE))
 
 
 def is_packed(path: Path) -> bool:
@@ -239,15 +230,12 @@ def undecoded(folder: Path) -> tuple[RawCapture, ...]:
 
 
 def _raws(folder: Path) -> tuple[RawCapture, ...]:
-    try:
-        with os.scandir(folder) as entries:
-            if not any(entry.name.endswith(STREAM) for entry in entries):
-                return ()
-    except OSError:
-        return ()
-    from rcv_py.formats.raw.files import raw_captures  # noqa: PLC0415 - few folders have any
+    with suppress(OSError), os.scandir(folder) as entries:
+        if any(entry.name.endswith(STREAM) for entry in entries):
+            from rcv_py.formats.raw.files import raw_captures  # noqa: PLC0415 - few folders have any
 
-    return tuple(raw_captures(folder))
+            return raw_captures(folder)
+    return ()
 
 
 def _below(folder: Path, depth: int) -> Iterator[Path]:
@@ -284,17 +272,15 @@ class _Folder(NamedTuple):
 
 
 def _folders(parent: _Folder) -> list[_Folder]:
-    try:
-        with os.scandir(parent.path) as entries:
-            return [
-                _Folder(Path(entry.path), parent.level + 1, parent.is_linked or entry.is_symlink(), is_packed)
-                for entry in entries
-                if not entry.name.startswith(".")
-                if (is_packed := entry.name.lower().endswith(PACKED) and entry.is_file(follow_symlinks=False))
-                or _is_followed(entry, parent)
-            ]
-    except OSError:
-        return []
+    with suppress(OSError), os.scandir(parent.path) as entries:
+        return [
+            _Folder(Path(entry.path), parent.level + 1, parent.is_linked or entry.is_symlink(), is_packed)
+            for entry in entries
+            if not entry.name.startswith(".")
+            if (is_packed := entry.name.lower().endswith(PACKED) and entry.is_file(follow_symlinks=False))
+            or _is_followed(entry, parent)
+        ]
+    return []
 
 
 def _is_followed(entry: os.DirEntry[str], parent: _Folder) -> bool:
@@ -326,7 +312,6 @@ def _why_nothing(folder: Path) -> str:
 
 def _profile_in(folder: Path) -> Path | None:
     """Relative path of a database or document of rocprofv3 in a folder or its subfolders; or None."""
-
     children = list(islice(folder.glob("*"), MAX_FOLDERS))
     folders = (child for child in children if child.is_dir() and not child.is_symlink())
     deeper = (path for child in folders for path in child.glob("*"))

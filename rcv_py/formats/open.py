@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -114,9 +115,7 @@ def _folder_entry(path: Path) -> CaptureEntry:
     waves, engines = index.waves, set(index.waves.se.tolist())
     if len(engines) > 1:  # on the common clock, as in an open capture
         waves = aligned(waves, read_clock(files, engines, Problems()).offsets)
-    return entry._replace(
-        cycles=_lived(waves), size=int(index.waves.size.sum()), recorded=_date(_changed(path / INDEX_FILE))
-    )
+    return entry._replace(cycles=_lived(waves), size=int(index.waves.size.sum()))
 
 
 def _lived(waves: WaveIndex) -> int:
@@ -147,6 +146,7 @@ def _opened_entry(path: Path) -> CaptureEntry:
     trace = open_capture(path)
     problems = [problem for problem in trace.problems if problem.severity is not Severity.INFO]
     why = _why_none(trace.has_pc_samples, trace.has_shader_data)
+
     entry = _entry(path, len(trace.waves), trace.code, problems, why)
     return entry._replace(cycles=_lived(trace.waves), size=path.stat().st_size if path.is_file() else -1)
 
@@ -178,18 +178,16 @@ def origin_of(path: Path) -> Origin:
 
 def _changed(path: Path) -> int:
     """Modification time of a file, seconds since 1970, -1 if unknown."""
-    try:
+    with suppress(OSError):
         return int(path.stat().st_mtime)
-    except OSError:
-        return -1
+    return -1
 
 
 def _date(seconds: int) -> str:
     """A moment in local time, "" if unknown."""
-    try:
+    with suppress(OSError, ValueError, OverflowError):
         return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}" if seconds >= 0 else ""
-    except (OSError, ValueError, OverflowError):
-        return ""
+    return ""
 
 
 def _kernel(code: CodeTable) -> str:

@@ -31,6 +31,7 @@ _HEAD = ("ISA", "LineNumber", "Source", "Codeobj", "Vaddr")
 _SAMPLE_HEAD = ("Issued", "Stalled", "Stall_Reasons")
 _COLUMN = {"codeobj": "Codeobj", "vaddr": "Vaddr", "instruction": "ISA", "hitcount": "Hit"}
 _WHOLE = re.compile(r"-?\d{1,20}", re.ASCII)
+_HEX = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 _COUNTS = ("hit", "latency", "stall", "idle")
 _OUTCOMES = {"true": "1", "false": "0"}
 _GFX = re.compile(r"gfx(\d{1,2})[0-9a-f]{2}")
@@ -68,10 +69,9 @@ def read_samples(path: Path, problems: Problems) -> tuple[PcSamples, str]:
 
 def _target(profile: Profile) -> str:
     """The GPU of most samples, else the only kind of GPU; "" if unknown."""
-    launches_of, gpus = profile.launches, {agent.name for agent in profile.agents if agent.is_gpu}
-    count = np.bincount(
-        np.maximum(launches_of.agent, 0), launches_of.samples * (launches_of.agent >= 0), len(profile.agents)
-    )
+    agent, gpus = profile.launches.agent, {agent.name for agent in profile.agents if agent.is_gpu}
+    samples = profile.launches.samples * (agent >= 0)
+    count = np.bincount(np.maximum(agent, 0), samples, len(profile.agents))
     if count.any():
         return profile.agents[int(count.argmax())].name
     return gpus.pop() if len(gpus) == 1 else ""
@@ -130,13 +130,9 @@ def _table(path: Path, problems: Problems) -> PcSamples | None:
 
 
 def _number(text: str) -> int | None:
-    return (
-        int(text)
-        if _WHOLE.fullmatch(text)
-        else int(text, 16)
-        if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", text)
-        else None
-    )
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    return int(text, 16) if _HEX.fullmatch(text) else None
 
 
 def _kernels(path: Path) -> tuple[list[str], dict[str, str]]:
@@ -166,16 +162,14 @@ def sampled_trace(path: Path, samples: PcSamples, target: str, problems: Problem
     at = np.array([row.at for row in rows], dtype=np.int64)
     issued, stalled = (np.append(column, 0)[at] for column in (samples.issued, samples.stalled))
     reasons = np.concatenate([samples.reasons, np.zeros_like(samples.reasons[:1])])[at]
-    is_stated = bool(issued.any() or stalled.any())
+    outcomes = zip(issued.tolist(), stalled.tolist(), reasons.tolist(), strict=True)
+    head = [*_HEAD, *_SAMPLE_HEAD] if issued.any() or stalled.any() else [*_HEAD]
     table = [
-        [row.text, number, row.source, row.codeobj, row.address, *outcome]
-        for number, (row, *outcome) in enumerate(
-            zip(rows, issued.tolist(), stalled.tolist(), reasons.tolist(), strict=True)
-        )
+        [row.text, number, row.source, row.codeobj, row.address, *outcome][: len(head)]
+        for number, (row, outcome) in enumerate(zip(rows, outcomes, strict=True))
     ]
-    head = [*_HEAD, *_SAMPLE_HEAD] if is_stated else [*_HEAD]
     gfx = _GFX.fullmatch(target)
-    code = code_of({"header": head}, [row[: len(head)] for row in table], int(gfx[1]) if gfx else 0, problems)
+    code = code_of({"header": head}, table, int(gfx[1]) if gfx else 0, problems)
     order = at[code.table.number]
     unsure = samples.samples - samples.issued - samples.stalled
 
@@ -203,23 +197,18 @@ def _rows(path: Path, samples: PcSamples, problems: Problems) -> Iterator[_Row]:
     """The rows of the program: a label for each kernel, then its instructions."""
     has_places = bool((samples.code_object >= 0).all())
     names = {kernel: number for number, kernel in enumerate(dict.fromkeys(samples.kernel))}
-    numbers = (
-        _one_numbering(samples, problems, path.name)
-        if has_places
-        else [names[kernel] for kernel in samples.kernel]
-    )
+    numbers = [names[kernel] for kernel in samples.kernel]
+    if has_places:
+        numbers = _one_numbering(samples, problems, path.name)
     columns = zip(samples.text, samples.source, numbers, samples.offset.tolist(), samples.kernel, strict=True)
     found = {(row[2], row[3]): _Row(*row, at) for at, row in enumerate(columns)}
     if has_places:
         _complete(path, found, problems)
-    unnamed = sum(not row.text for row in found.values())
-    if unnamed:
+    if unnamed := sum(not row.text for row in found.values()):
+        rows = plural(unnamed, "instruction")
         problems.inform(
             path.name,
-            Message(
-                "PC samples hit {0} without a text: the file has addresses alone.",
-                plural(unnamed, "instruction"),
-            ),
+            Message("PC samples hit {0} without a text: the file has addresses alone.", rows),
             "Put the code objects of the run beside it (*_code_object_id_N.out), or record with "
             "--pc-sampling-decode-instructions.",
             Affects.SOURCE_LINES,
@@ -230,9 +219,10 @@ def _rows(path: Path, samples: PcSamples, problems: Problems) -> Iterator[_Row]:
         key = row.codeobj, row.kernel
         first[key] = min(row.address, first.get(key, row.address))
     last = None
-    for row in sorted(
+    ordered = sorted(
         found.values(), key=lambda row: (row.codeobj, first[row.codeobj, row.kernel], row.address)
-    ):
+    )
+    for row in ordered:
         place = row.codeobj, row.kernel
         if row.kernel and place != last:
             yield _Row(f"; {row.kernel}", row.kernel, row.codeobj, first[place] if has_places else 0)
@@ -257,9 +247,8 @@ def _complete(path: Path, found: dict[tuple[int, int], _Row], problems: Problems
         known = {place: text for place, text in zip(places, program.text, strict=True)}
         hit = [found[place] for place in places if place in found]
         if any(one.text and one.text.split()[0] != known[one.codeobj, one.address].split()[0] for one in hit):
-            problems.warn(
-                path.name, Message("Code object {0} beside it is another build; it is not used.", key[0])
-            )
+            other = Message("Code object {0} beside it is another build; it is not used.", key[0])
+            problems.warn(path.name, other)
             return
         sources = objects.sources(row.codeobj, program.address)
         for place, source in zip(places, sources, strict=True):
@@ -332,12 +321,9 @@ def _costs(path: Path) -> Trace:
 
 def _trace(path: Path, code: Code, target: str, problems: Problems, *, is_sampled: bool) -> Trace:
     """A capture with this program, and no waves."""
-    files = FolderFiles(path.parent, {})
     gfx = _GFX.fullmatch(target)
     gfxip = int(gfx[1]) if gfx else code.gfxip or 9
     exact, source = (target, path.name) if target else exact_target(path.parent, gfxip, set(code.mnemonics))
-    waves = wave_index([], files)
-    occupancy, events, dispatches = read_occupancy(None, {}, problems)
     has_cycles = bool(code.table.latency.any() or code.table.hits.any())
     return Trace(
         path=path,
@@ -349,13 +335,11 @@ def _trace(path: Path, code: Code, target: str, problems: Problems, *, is_sample
         has_thread_trace=has_cycles,
         has_only_costs=has_cycles,
         has_pc_samples=is_sampled,
-        waves=waves,
+        waves=wave_index([], FolderFiles(path.parent, {})),
         code=code.table,
         sources=tuple(SourceFile(one, None) for one in code.paths),
-        occupancy=occupancy,
+        occupancy=read_occupancy(None, {}, problems)[0],
         clock=Clock(),
         reader=NoWaves(),
         problems=tuple(problems),
-        events=events,
-        dispatches=dispatches,
     )
