@@ -234,7 +234,6 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
 
 
 def _object_of(path: Path, file: Path) -> tuple[CodeObject, KernelCode]:
-    """The code object with a kernel, and the kernel."""
     target, _, number = path.parent.name.partition("@")
     symbol = _plain(path.name)
     for one in found_objects(file, Problems(), "" if target == "gpu" else target):

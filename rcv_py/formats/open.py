@@ -95,7 +95,6 @@ def capture_entry(path: Path) -> CaptureEntry:
 
 
 def _named(path: Path) -> Origin:
-    """The recorder by the name of a folder."""
     named = DECODED.match(path.absolute().name)
     return UNKNOWN if named is None else Origin(int(named["agent"]), int(named["dispatch"]))
 
@@ -195,7 +194,6 @@ def _kernel(code: CodeTable) -> str:
 
 
 def _why_none(is_sampled: bool, has_markers: bool) -> str:
-    """Why a capture has no waves."""
     if is_sampled or has_markers:
         return "PC samples only." if is_sampled else "Markers only."
     return "No wave ran on the traced compute unit; record with another --att-target-cu or a larger grid."

@@ -84,7 +84,6 @@ def _walk(  # noqa: PLR0917 - compiled
     duration: np.ndarray,
     sums: np.ndarray,
 ) -> None:
-    """Compute the result of `totals` in rows of `sums`."""
     for wave in range(len(first) - 1):
         reached = int(begin[wave])  # end of all earlier tokens
         for token in range(int(first[wave]), int(first[wave + 1])):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,8 +78,8 @@ class CodeObject:
         self._known = known
         self._texts = texts or {}
         self._given = program_of_texts(name, self._texts) if image is None else None
-        self._functions = _functions(image)
-        self._starts = [one.address for one in self._functions]
+        self.functions = _functions(image)  # all, ascending by address; bytes between symbols have no name
+        self._starts = [one.address for one in self.functions]
         self._programs: dict[int, Program] = {}
         self._is_too_much = False  # kept to read its source lines later
         self.problems = Problems()  # found on request
@@ -115,29 +115,23 @@ class CodeObject:
         """The kernels, ascending by address."""
         return tuple(
             KernelCode(one.name, demangled(one.name[:NAME_LETTERS]), one.address, one.size)
-            for one in self._functions
+            for one in self.functions
             if one.is_kernel
         )
-
-    @property
-    def functions(self) -> tuple[Symbol, ...]:
-        """All functions, ascending by address; bytes between symbols have no name."""
-        return self._functions
 
     def program(self, address: int) -> Program | None:
         """Return the instructions of the function that holds the address; None if there is no code."""
         if self._given is not None:
             return self._given if self._given.row(address) >= 0 else None
         at = bisect_right(self._starts, address) - 1
-        if at < 0 or address >= self._functions[at].address + self._functions[at].size:
+        if at < 0 or address >= self.functions[at].address + self.functions[at].size:
             return None
         if at not in self._programs:
-            is_small = sum(one.size for one in self._functions) <= TOGETHER
-            lanes = self._lanes(self._functions[at])
-            wanted = [at]
+            is_small = sum(one.size for one in self.functions) <= TOGETHER
+            lanes, wanted = self._lanes(self.functions[at]), [at]
             if is_small and not self._texts:
-                wanted = [row for row, one in enumerate(self._functions) if self._lanes(one) == lanes]
-            pieces = [self._piece(self._functions[number]) for number in wanted]
+                wanted = [row for row, one in enumerate(self.functions) if self._lanes(one) == lanes]
+            pieces = [self._piece(self.functions[number]) for number in wanted]
             known = () if self._texts and all(map(self._has_texts, pieces)) else self._known
             programs, name = disassemble(pieces, self.target, known, lanes=lanes)
             self.disassembler = name or self.disassembler
@@ -148,7 +142,7 @@ class CodeObject:
     def lanes(self, address: int) -> int:
         """Lanes of a wave of the kernel at an address; 0: unknown."""
         at = bisect_right(self._starts, address) - 1
-        return self._lanes(self._functions[at]) if at >= 0 else 0
+        return self._lanes(self.functions[at]) if at >= 0 else 0
 
     def _lanes(self, function: Symbol) -> int:
         """Lanes of a wave by the descriptor of the function, else of the first kernel; 0: unknown."""
@@ -157,7 +151,6 @@ class CodeObject:
         return lanes_of(raw) if raw else 0
 
     def _has_texts(self, piece: CodeBytes) -> bool:
-        """Whether another tool disassembled all of its instructions."""
         lengths = word_lengths(piece.data, family_of(self.target))
         return all(piece.address + WORD * at in self._texts for at in starts(lengths))
 
@@ -237,14 +230,12 @@ def _functions(image: Image | None) -> tuple[Symbol, ...]:
             found.append(Symbol(one.name, one.address, size, one.is_kernel))
             if size < room:
                 found.append(Symbol("", one.address + size, room - size, False))
-    return tuple(part for one in found for part in _parts(one))
-
-
-def _parts(one: Symbol) -> Iterator[Symbol]:
-    """The function, split into parts if it is longer than real ones: few of them are needed."""
-    for begin in range(0, one.size, MAX_CODE):
-        size = min(one.size - begin, MAX_CODE)
-        yield Symbol(one.name if not begin else "", one.address + begin, size, one.is_kernel and not begin)
+    # A function that is longer than real ones is split: few parts of it are needed.
+    return tuple(
+        Symbol("" if at else name, address + at, min(size - at, MAX_CODE), is_kernel and not at)
+        for name, address, size, is_kernel in found
+        for at in range(0, size, MAX_CODE)
+    )
 
 
 def _unpadded(data: memoryview) -> int:
@@ -262,25 +253,16 @@ def source_texts(chains: Sequence[Chain]) -> list[str]:
 def program_of_texts(name: str, texts: Mapping[int, str]) -> Program:
     """Return the instructions at the addresses; each ends at the next, the last has 4 bytes."""
     address = np.array(sorted(texts), dtype=np.uint64)
-    shown = tuple(texts[int(one)] for one in address.tolist())
-    size = np.diff(address, append=address[-1:] + np.uint64(MIN_INSTRUCTION)).clip(
-        MIN_INSTRUCTION, MAX_INSTRUCTION
-    )
-    return Program(
-        name=name,
-        address=address,
-        size=size.astype(np.uint8),
-        text=shown,
-        category=categories(shown),
-        target=written_targets(address, shown),
-    )
+    shown = tuple(texts[one] for one in address.tolist())
+    size = np.diff(address, append=address[-1:] + np.uint64(MIN_INSTRUCTION))
+    size = size.clip(MIN_INSTRUCTION, MAX_INSTRUCTION).astype(np.uint8)
+    return Program(name, address, size, shown, categories(shown), written_targets(address, shown))
 
 
 def overlaid(program: Program, texts: Mapping[int, str]) -> Program:
     """Return the program with the texts that are given for its addresses."""
     if not texts:
         return program
-    shown = tuple(
-        texts.get(address, text) for address, text in zip(program.address.tolist(), program.text, strict=True)
-    )
+    own = zip(program.address.tolist(), program.text, strict=True)
+    shown = tuple(texts.get(address, text) for address, text in own)
     return replace(program, text=shown, category=categories(shown))

@@ -7,6 +7,7 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -103,15 +104,12 @@ def read_image(data: bytes, name: str, hint: str = "") -> Image:
     try:
         whole = laid_out(_mended(data))
         elf = ELFFile(BytesIO(whole))
-        if elf["e_machine"] not in ("EM_AMDGPU", 224):
-            raise BrokenFile(name, "it is not for AMD GPUs")
-        sections = _sections(elf)
-        segments = _segments(elf)
-        flags = int(elf["e_flags"])
-    except BrokenFile:
-        raise
+        is_ours, flags = elf["e_machine"] in ("EM_AMDGPU", 224), int(elf["e_flags"])
+        sections, segments = (_sections(elf), _segments(elf)) if is_ours else ([], [])
     except BROKEN as error:
         raise BrokenFile(name, "its ELF header makes no sense", repr(error)) from error
+    if not is_ours:
+        raise BrokenFile(name, "it is not for AMD GPUs")
     regions = _regions(whole, sections, segments)
     if not regions:
         raise BrokenFile(name, "it holds no executable code")
@@ -161,7 +159,6 @@ def _mended(data: bytes) -> bytes:
 
 
 def _sections(elf: ELFFile) -> list[Header]:
-    """Headers of the sections, as far as they can be read."""
     if not elf["e_shoff"] or elf["e_shentsize"] < 64:
         return []
     size = elf.stream.seek(0, 2)
@@ -174,31 +171,24 @@ def _segments(elf: ELFFile) -> list[Header]:
     if not elf["e_phoff"] or elf["e_phentsize"] < 56:
         return []
     heads = _headers(elf._get_segment_header, min(elf.num_segments(), MAX_SECTIONS))
-    return [
-        one for one in heads if one["p_type"] == "PT_LOAD" and one["p_vaddr"] + one["p_memsz"] <= MAX_ADDRESS
-    ]
+    loaded = (one for one in heads if one["p_type"] == "PT_LOAD")
+    return [one for one in loaded if one["p_vaddr"] + one["p_memsz"] <= MAX_ADDRESS]
 
 
 def _headers(read: Callable[[int], Header], count: int) -> Iterator[Header]:
-    for number in range(count):
-        try:
-            yield read(number)
-        except BROKEN:
-            return
+    with suppress(*BROKEN):
+        yield from map(read, range(count))
 
 
 def _regions(data: bytes, sections: list[Header], segments: list[Header]) -> tuple[Region, ...]:
-    places = [
-        (one["sh_addr"], one["sh_offset"], one["sh_size"])
-        for one in sections
-        if one["sh_type"] == PROGBITS and one["sh_flags"] & EXECUTABLE
-    ]
-    places = places or [
-        (one["p_vaddr"], one["p_offset"], one["p_filesz"]) for one in segments if one["p_flags"] & 1
-    ]
-    view = memoryview(data)
+    code = [one for one in sections if one["sh_type"] == PROGBITS and one["sh_flags"] & EXECUTABLE]
+    places = [(one["sh_addr"], one["sh_offset"], one["sh_size"]) for one in code]
+    if not places:
+        places = [
+            (one["p_vaddr"], one["p_offset"], one["p_filesz"]) for one in segments if one["p_flags"] & 1
+        ]
+    view, left = memoryview(data), len(data)
     found: list[Region] = []
-    left = len(data)
     for address, offset, size in sorted(places):
         skipped = max(found[-1].stop - address, 0) if found else 0
         part = view[min(offset + skipped, len(data)) : min(offset + size, len(data))][:left]
@@ -213,7 +203,13 @@ def _functions(data: bytes, sections: list[Header], regions: tuple[Region, ...])
     """Functions by their symbols; kernels have a descriptor, or are all functions if there are none."""
     names: dict[int, tuple[bool, int, str]] = {}  # address → the best of its symbols
     for table, text in _tables(data, sections):
-        _take_symbols(names, table, text)
+        functions = table[table["info"] & 15 == FUNCTION]
+        described = {_text(text, place) for place in _objects(table)["name"].tolist()}
+        columns = (functions[key].tolist() for key in ("name", "value", "size"))
+        for place, address, size in zip(*columns, strict=True):
+            name = _text(text, place)
+            best = (f"{name}.kd" in described, min(size, MAX_ADDRESS), name)
+            names[address] = max(names.get(address, best), best)
     found = [
         Symbol(name, address, size, is_kernel)
         for address, (is_kernel, size, name) in names.items()
@@ -225,16 +221,6 @@ def _functions(data: bytes, sections: list[Header], regions: tuple[Region, ...])
         found = [one._replace(is_kernel=not entries or one.address in entries) for one in found]
         found += [Symbol("", entry, 0, True) for entry in entries - known]
     return tuple(sorted(found, key=lambda one: one.address))
-
-
-def _take_symbols(names: dict[int, tuple[bool, int, str]], table: np.ndarray, text: bytes) -> None:
-    functions = table[table["info"] & 15 == FUNCTION]
-    described = {_text(text, place) for place in _objects(table)["name"].tolist()}
-    rows = zip(*(functions[key].tolist() for key in ("name", "value", "size")), strict=True)
-    for place, address, size in rows:
-        name = _text(text, place)
-        best = (f"{name}.kd" in described, min(size, MAX_ADDRESS), name)
-        names[address] = max(names.get(address, best), best)
 
 
 def _descriptors(data: bytes, sections: list[Header]) -> dict[str, bytes]:

@@ -125,7 +125,6 @@ def _of_family(family: str) -> CachedDocs | None:
 
 @lru_cache(maxsize=2)
 def _read(family: str, place: Path, _written: int) -> CachedDocs | None:
-    """Read the stored texts, and again when the file changes."""
     try:
         document = orjson.loads(read_bytes(place.parent, place.name, MAX_BYTES))
     except MissingFile:  # removed meanwhile

@@ -320,7 +320,6 @@ def _costs(path: Path) -> Trace:
 
 
 def _trace(path: Path, code: Code, target: str, problems: Problems, *, is_sampled: bool) -> Trace:
-    """A capture with this program, and no waves."""
     gfx = _GFX.fullmatch(target)
     gfxip = int(gfx[1]) if gfx else code.gfxip or 9
     exact, source = (target, path.name) if target else exact_target(path.parent, gfxip, set(code.mnemonics))

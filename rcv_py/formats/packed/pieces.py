@@ -62,7 +62,6 @@ def _differences(starts: np.ndarray, first: np.ndarray) -> np.ndarray:
 
 
 def _summed(steps: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Undo `_differences`: return the original column."""
     total = np.cumsum(steps, dtype=np.int64)
     before = np.where(first[:-1] > 0, total[first[:-1] - 1], 0) if len(total) else np.zeros(len(first) - 1)
     return total - np.repeat(before.astype(np.int64), np.diff(first))

@@ -114,7 +114,6 @@ class _Found(NamedTuple):
 
 
 def _last(stream: DecodedStream) -> int:
-    """The last time that a stream holds, in cycles."""
     return max(int(times.max(initial=0)) for times in (stream.waves.end, stream.occupancy.time))
 
 

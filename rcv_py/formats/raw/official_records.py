@@ -24,7 +24,6 @@ PC = np.dtype([("address", "<u8"), ("id", "<u8")])
 
 
 def _layout(text: str) -> np.dtype[Any]:
-    """A record of consecutive fields `name:type`."""
     named = (field.split(":") for field in text.split())
     return np.dtype([(name, PC if kind == "pc" else kind) for name, kind in named])
 

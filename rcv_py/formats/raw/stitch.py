@@ -313,7 +313,6 @@ def _place(state: np.ndarray, line: int, rows: np.ndarray) -> None:
 
 @part
 def _is_next(kind: int, state: np.ndarray, tokens: np.ndarray) -> bool:
-    """Whether the wave's next token is of the kind."""
     following = int(state[TOKEN]) + 1
     return following < state[STOP] and tokens[KIND, following] == kind
 

@@ -78,7 +78,6 @@ class Guarded:
 
     @contextmanager
     def _errors_as_sentences(self, table: str) -> Iterator[None]:
-        """Turn exceptions of SQLite into sentences."""
         where = Message("The table {0} of {1}", table, self.path.name) if table else self.path.name
         try:
             yield

@@ -59,7 +59,6 @@ def decode_gfx9(data: np.ndarray, give: Give) -> DecodedStream:
 
 
 def _walk(data: np.ndarray, walked: Walked, cu: int) -> None:
-    """Process the tokens, a stretch at a time."""
     state = walked.state
     state[[kernel.POSITION, kernel.CONSUMED, kernel.PHASE, kernel.CU]] = HEADER, -1, 15, cu
     stop = HEADER

@@ -163,7 +163,6 @@ def _explain_no_wave(
 
 
 def _diagnose(code: CodeTable, waves: WaveIndex, events: HardwareEvents | None, problems: Problems) -> None:
-    """Add Problems that explain empty views and doubtful data."""
     if len(waves) and not len(code) and CODE not in {problem.where for problem in problems}:
         problems.fail(
             CODE,

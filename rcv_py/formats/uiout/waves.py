@@ -133,7 +133,6 @@ class WaveFiles(PickledByCopy):
         return facts_of(len(rows), **found), shift
 
     def _life_notes(self, row: int, begin: int, end: int) -> Iterator[str]:
-        """A sentence if the index lists another life."""
         first, last = int(self.index.begin[row]), int(self.index.end[row])
         if (begin, end) != (first, last):
             shift = int(self.offset_of_se.get(int(self.index.se[row]), 0))

@@ -6,6 +6,7 @@ lines.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +70,8 @@ def write_folder(trace: Trace, batches: Iterable[WaveBatch], folder: Path) -> No
 
 def wave_files(index: WaveIndex) -> list[str]:
     """Return a name for the file of each wave: its own if it is a plain one, else the usual one."""
-    usual = [
-        written.wave_name((one.se, one.simd, one.slot, one.wid)) for one in map(index.id, range(len(index)))
-    ]
+    ids = map(index.id, range(len(index)))
+    usual = [written.wave_name((one.se, one.simd, one.slot, one.wid)) for one in ids]
     own = [name for name in index.file if _PLAIN.fullmatch(name)]
     is_own = len(own) == len({name.lower() for name in own}) == len(index)
     return own if is_own else usual
@@ -82,14 +82,8 @@ def wave_files(index: WaveIndex) -> list[str]:
 
 def _index(trace: Trace, names: list[str]) -> dict[str, Any]:
     waves, offsets = trace.waves, trace.clock.offsets
-    rows = zip(
-        *(
-            column.tolist()
-            for column in (waves.se, waves.simd, waves.slot, waves.wid, waves.begin, waves.end)
-        ),
-        names,
-        strict=True,
-    )
+    columns = (waves.se, waves.simd, waves.slot, waves.wid, waves.begin, waves.end)
+    rows = zip(*(column.tolist() for column in columns), names, strict=True)
     listed = (
         ((se, simd, slot, wid), name, begin - offsets.get(se, 0), end - offsets.get(se, 0))
         for se, simd, slot, wid, begin, end, name in rows
@@ -114,30 +108,17 @@ def _index(trace: Trace, names: list[str]) -> dict[str, Any]:
 
 def _code(trace: Trace, version: str) -> dict[str, Any]:
     code = trace.code
-    columns: list[Iterable[object]] = [
-        code.text,
-        [0] * len(code),
-        code.number.tolist(),
-        _places(trace),
-        *(
-            column.tolist()
-            for column in (code.codeobj, code.address, code.hits, code.latency, code.stall, code.idle)
-        ),
-    ]
+    numbers = (code.codeobj, code.address, code.hits, code.latency, code.stall, code.idle)
+    columns: list[Iterable[object]] = [code.text, [0] * len(code), code.number.tolist(), _places(trace)]
+    columns += [column.tolist() for column in numbers]
     header: str | list[str] = written.CODE_HEADER
     samples = (code.samples_issued, code.samples_stalled, code.stall_reasons, code.samples_unsure)
-    kept = [
-        (name, column)
-        for name, column in zip(written.SAMPLE_COLUMNS, samples, strict=True)
-        if column is not None
-    ]
-    if kept:
-        header = [*written.CODE_HEADER.split(", "), *(name for name, _ in kept)]
-        columns += [column.tolist() for _, column in kept]
-    table: dict[str, Any] = {
-        "code": [list(row) for row in zip(*columns, strict=True)] or None,
-        "header": header,
-    }
+    named = zip(written.SAMPLE_COLUMNS, samples, strict=True)
+    if kept := {name: column for name, column in named if column is not None}:
+        header = [*written.CODE_HEADER.split(", "), *kept]
+        columns += [column.tolist() for column in kept.values()]
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    table: dict[str, Any] = {"code": rows or None, "header": header}
     if kernels := _kernels(code, version):
         table["kernels"] = kernels
     if trace.markers:
@@ -156,10 +137,8 @@ def _places(trace: Trace) -> list[str]:
     """The Source column: chains of places, and display names for the labels of kernels."""
     code = trace.code
     paths = [source.path for source in trace.sources]
-    links = [
-        f"{paths[file]}:{line}" if line else f"{paths[file]}:?"
-        for file, line in zip(code.chain_file.tolist(), code.chain_line.tolist(), strict=True)
-    ]
+    places = zip(code.chain_file.tolist(), code.chain_line.tolist(), strict=True)
+    links = [f"{paths[file]}:{line or '?'}" for file, line in places]
     first = code.chain_first.tolist()
     texts = [" -> ".join(links[first[row] : first[row + 1]]) for row in range(len(code))]
     for kernel in code.kernels:
@@ -185,10 +164,8 @@ def _kernels(code: CodeTable, version: str) -> list[dict[str, Any]]:
 
 def _occupancy(trace: Trace) -> dict[str, Any]:
     events, offsets = trace.occupancy, trace.clock.offsets
-    is_long = any(
-        np.any(column >= 0) for column in (events.workgroup, events.cluster, events.me, events.pipe)
-    )
-    is_long |= trace.events is not None or bool(trace.dispatches)
+    more = (events.workgroup, events.cluster, events.me, events.pipe)
+    is_long = trace.events is not None or bool(trace.dispatches) or any(np.any(one >= 0) for one in more)
     table = np.column_stack(_event_columns(events, is_long)) if len(events) else np.zeros((0, 6), np.int64)
     found: dict[str, Any] = {}
     for se in np.unique(events.se).tolist():
@@ -198,12 +175,11 @@ def _occupancy(trace: Trace) -> dict[str, Any]:
     names = {str(number): name for number, name in events.names.items()}
     found |= {"dispatches": {"0": "0 / 0x0"} | names, "version": "3.1.0" if is_long else written.VERSION}
     if is_long:
-        records = [*_records(trace.events, trace.dispatches, offsets)]
         found["occupancy_fields"] = written.OCCUPANCY_FIELDS
-        found["events"] = {
-            str(se): [record for at, record in records if at == se]
-            for se in sorted({at for at, _ in records})
-        }
+        records: dict[int, list[dict[str, Any]]] = {}
+        for se, record in _records(trace.events, trace.dispatches, offsets):
+            records.setdefault(se, []).append(record)
+        found["events"] = {str(se): records[se] for se in sorted(records)}
     return found
 
 
@@ -227,22 +203,18 @@ def _records(
             se = record.pop("se")
             yield se, {**record, "kind": "event", "time": record["time"] - offsets.get(se, 0)}
     for one in dispatches:
-        yield (
-            one.se,
-            {
-                "kind": "dispatch",
-                "time": one.time - offsets.get(one.se, 0),
-                "kernel_id": one.kernel,
-                "kernel_name": one.name,
-                "me_id": one.me,
-                "pipe_id": one.pipe,
-                "entry_point": {"address": one.address, "code_object_id": one.code_object},
-                **{
-                    name: getattr(one, name) for name in ("vgprs", "sgprs", "user_sgprs", "lds_size", "flags")
-                },
-                **{f"thread_dim_{axis}": size for axis, size in zip("xyz", one.workgroup_size, strict=True)},
-            },
-        )
+        record = {
+            "kind": "dispatch",
+            "time": one.time - offsets.get(one.se, 0),
+            "kernel_id": one.kernel,
+            "kernel_name": one.name,
+            "me_id": one.me,
+            "pipe_id": one.pipe,
+            "entry_point": {"address": one.address, "code_object_id": one.code_object},
+        }
+        record |= {name: getattr(one, name) for name in ("vgprs", "sgprs", "user_sgprs", "lds_size", "flags")}
+        record |= {f"thread_dim_{axis}": size for axis, size in zip("xyz", one.workgroup_size, strict=True)}
+        yield one.se, record
 
 
 def _side_files(trace: Trace) -> Iterator[tuple[str, object]]:
@@ -261,7 +233,6 @@ def _side_files(trace: Trace) -> Iterator[tuple[str, object]]:
 
 
 def _other_simd(trace: Trace) -> list[tuple[int, np.ndarray]]:
-    """Rows of the sibling SIMD, for each stretch that has any."""
     return [
         (one.se, np.column_stack([one.time - trace.clock.offsets.get(one.se, 0), one.duration, one.kind]))
         for one in trace.other_simd
@@ -270,25 +241,20 @@ def _other_simd(trace: Trace) -> list[tuple[int, np.ndarray]]:
 
 
 def _shader_data(trace: Trace) -> list[tuple[int, np.ndarray]]:
-    return [
-        (
-            one.se,
-            np.column_stack([
-                one.time - trace.clock.offsets.get(one.se, 0),
-                *(column.astype(np.int64) for column in (one.value, one.cu, one.simd, one.slot, one.flags)),
-            ]),
-        )
-        for one in trace.shader_data
-        if len(one.time)
-    ]  # fmt: skip
+    found = []
+    for one in trace.shader_data:
+        if len(one.time):
+            time = one.time - trace.clock.offsets.get(one.se, 0)
+            columns = (time, one.value, one.cu, one.simd, one.slot, one.flags)
+            found.append((one.se, np.column_stack([column.astype(np.int64) for column in columns])))
+    return found
 
 
 def _spm(trace: Trace) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for one in trace.spm:
-        about = found.setdefault(
-            one.counter, {"dimensions": ["XCC" if one.is_xcc else "SE", "INSTANCE"], "values": {}}
-        )
+        axes = ["XCC" if one.is_xcc else "SE", "INSTANCE"]
+        about = found.setdefault(one.counter, {"dimensions": axes, "values": {}})
         value = [int(number) for number in one.value.tolist()]
         rows = list(zip(np.diff(one.time, prepend=0).tolist(), value, strict=True))
         about["values"].setdefault(str(one.se), {})[str(one.instance)] = rows
@@ -313,10 +279,8 @@ class _Numbers:
         """The file of a wave whose shader engine's clock was moved by `shift`."""
         tokens, states = wave.tokens, wave.states
         kind = np.where(tokens.kind == TokenKind.MATRIX, np.uint8(TokenKind.VALU), tokens.kind)
-        rows = np.column_stack(
-            [tokens.start - shift, kind, tokens.stall, tokens.duration, self._number[tokens.line]]
-        )
-        id = wave.id
+        columns = [tokens.start - shift, kind, tokens.stall, tokens.duration, self._number[tokens.line]]
+        rows, id = np.column_stack(columns), wave.id
         table = written.wave_table(
             (id.se, id.simd, id.slot, id.wid),
             (wave.begin - shift, wave.end - shift),
@@ -334,12 +298,11 @@ class _Numbers:
     def _waits(self, wave: TracedWave) -> list[Any] | None:
         if wave.waits is None or not len(wave.waits):
             return None if wave.waits is None else []
-        waits = wave.waits
-        lines, made = self._number[waits.line].tolist(), self._number[waits.depends_on].tolist()
-        first = waits.first.tolist()
+        lines, made = (self._number[one].tolist() for one in (wave.waits.line, wave.waits.depends_on))
+        parts = pairwise(wave.waits.first.tolist())
         return [
-            [line, [[number, 0] for number in made[first[row] : first[row + 1]]]]
-            for row, line in enumerate(lines)
+            [line, [[number, 0] for number in made[begin:end]]]
+            for line, (begin, end) in zip(lines, parts, strict=True)
         ]
 
 

@@ -59,24 +59,10 @@ def wave_table(
     """One wave file: rows of time, category, stall, duration, line; of state, cycles; and its waits."""
     se, simd, slot, wid = key
     begin, end = life
-    detail = {
-        "cu": cu,
-        "id": wid,
-        "simd": simd,
-        "slot": slot,
-        "begin": begin,
-        "end": end,
-        "instructions": tokens,
-        "timeline": timeline,
-        "waitcnt": waits,
-    }
-    return {
-        "name": f"SE{se}",
-        "duration": end - begin,
-        "num_insts": len(tokens),
-        "num_stitched": len(tokens),
-        "wave": detail,
-    }
+    detail: dict[str, object] = {"cu": cu, "id": wid, "simd": simd, "slot": slot, "begin": begin, "end": end}
+    detail |= {"instructions": tokens, "timeline": timeline, "waitcnt": waits}
+    counts = {"duration": end - begin, "num_insts": len(tokens), "num_stitched": len(tokens)}
+    return {"name": f"SE{se}", **counts, "wave": detail}
 
 
 def realtime_table(samples: Mapping[int, object], frequency: int = 100_000_000) -> dict[str, Any]:

@@ -209,7 +209,7 @@ def test_the_descriptor_says_how_many_lanes_a_mask_has(properties: int, expected
     code = bytes.fromhex("0103027d000081bf")
     data = code_file({"one": code, "other": code}, machine=0x36, kernels=("one",), properties=properties)
     found = CodeObject(1, "x", read_image(data, "x"), known=[need_llvm()])
-    for kernel in found._functions[:2]:
+    for kernel in found.functions[:2]:
         program = found.program(kernel.address)
         assert program is not None
         assert program.text[0] == f"v_cmp_lt_i32_e32 {expected}, v1, v1"
