@@ -15,6 +15,7 @@ from rcv_py import __version__
 from rcv_py.base.errors import BrokenFile, NotATrace
 from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
+from rcv_py.formats.input.columns import table_of
 from rcv_py.formats.input.files import parse_json, read_bytes
 from rcv_py.formats.input.limits import PATH_LETTERS
 from rcv_py.formats.notes.document import FILE_BYTES, MAX_RECORDS, document_of, read_notes
@@ -45,27 +46,22 @@ def read_session(path: Path) -> SavedSession:
     data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
     if data.count(b"{") + data.count(b"[") > MAX_RECORDS:
         raise BrokenFile(path.name, Message("it has more than {0:,} objects and lists", MAX_RECORDS))
-    document = parse_json(data, path.name)
-    if not isinstance(document, dict) or not isinstance(document.get("capture"), dict):
+    document = table_of(parse_json(data, path.name))
+    if not isinstance(document.get("capture"), dict):
         raise NotATrace(path, "it is no session that this program saved")
     if document.get("session") != FORMAT:
-        raise NotATrace(
-            path, Message("its format is not {0}, which this program reads; open it with a newer one", FORMAT)
-        )
+        newer = Message("its format is not {0}, which this program reads; open it with a newer one", FORMAT)
+        raise NotATrace(path, newer)
     about, notes = document["capture"], document.get("notes")
     named = about.get("identity")
     return SavedSession(
         path=path,
         capture=_capture(path, about),
         identity=named if isinstance(named, str) else "",
-        state=_record(document.get("state")),
-        layout=_record(document.get("layout")),
+        state=table_of(document.get("state")),
+        layout=table_of(document.get("layout")),
         notes=read_notes(orjson.dumps(notes), path.name).notes if isinstance(notes, dict) else (),
     )
-
-
-def _record(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _capture(path: Path, about: Mapping[str, Any]) -> Path:

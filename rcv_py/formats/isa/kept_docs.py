@@ -5,7 +5,7 @@ scripts and windows find them by the target of a capture.  The file itself is no
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,8 @@ from rcv_py.base.errors import ExportError, MissingFile, TraceError, UsageError
 from rcv_py.base.machine.user_folders import data_folder
 from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
-from rcv_py.formats.input.files import read_bytes
+from rcv_py.formats.input.columns import table_of
+from rcv_py.formats.input.files import mark_of, read_bytes
 from rcv_py.formats.isa.described import (
     MAX_BYTES,
     MAX_INSTRUCTIONS,
@@ -76,9 +77,8 @@ def add_docs(path: Path) -> CachedDocs:
 def remove_docs(family: str) -> None:
     """Remove the stored texts of a family; raise UsageError if there are none, ExportError on failure."""
     if family not in FAMILIES or not _place(family).exists():
-        raise UsageError(
-            Message("Nothing is kept of {0!r}.", family), hint="`rcv isa-docs` lists what is kept."
-        )
+        hint = "`rcv isa-docs` lists what is kept."
+        raise UsageError(Message("Nothing is kept of {0!r}.", family), hint=hint)
     try:
         _place(family).unlink()
     except OSError as error:
@@ -115,16 +115,13 @@ def _place(family: str) -> Path:
 
 
 def _of_family(family: str) -> CachedDocs | None:
-    place = _place(family)
-    try:
-        state = place.stat() if family else None
-    except OSError:
-        return None
-    return None if state is None else _read(family, place, state.st_mtime_ns)
+    mark = mark_of(_place(family)) if family else ()
+    return _read(family, *mark) if mark else None
 
 
 @lru_cache(maxsize=2)
-def _read(family: str, place: Path, _written: int) -> CachedDocs | None:
+def _read(family: str, *_: int) -> CachedDocs | None:
+    place = _place(family)
     try:
         document = orjson.loads(read_bytes(place.parent, place.name, MAX_BYTES))
     except MissingFile:  # removed meanwhile
@@ -136,19 +133,16 @@ def _read(family: str, place: Path, _written: int) -> CachedDocs | None:
 
 def _checked(family: str, document: Any) -> tuple[str, IsaDescription]:
     """The source file and its texts; UsageError for another shape."""
-    if not isinstance(document, dict) or document.get("schema") != FORM:
+    names = ("schema", "file", "architecture", "instructions")
+    schema, file, architecture, said = map(table_of(document).get, names)
+    if schema != FORM or not (isinstance(file, str) and isinstance(architecture, str)):
         raise _damaged(family)
-    file, architecture, said = map(document.get, ("file", "architecture", "instructions"))
-    if not (isinstance(file, str) and isinstance(architecture, str) and isinstance(said, Mapping)):
+    if not isinstance(said, dict) or len(said) > MAX_INSTRUCTIONS * 2:  # with other names
         raise _damaged(family)
-    if len(said) > MAX_INSTRUCTIONS * 2:  # with other names
-        raise _damaged(family)
-    instructions = {}
-    for name, texts in said.items():
+    for texts in said.values():
         if not (isinstance(texts, list) and len(texts) == 3 and all(isinstance(text, str) for text in texts)):
             raise _damaged(family)
-        instructions[name] = Described(*texts)
-    return file, IsaDescription(architecture, instructions)
+    return file, IsaDescription(architecture, {name: Described(*texts) for name, texts in said.items()})
 
 
 def _damaged(family: str) -> UsageError:

@@ -30,6 +30,7 @@ import orjson
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import Message, elide_right, encodable
+from rcv_py.formats.input.columns import list_of, table_of
 from rcv_py.formats.input.files import parse_json
 from rcv_py.model.ids import WaveId
 from rcv_py.model.notes import MAX_INSTRUCTIONS, TEXT_LETTERS, Anchor, Note, NoteChanges, one_line
@@ -134,13 +135,11 @@ class NoteDocument:
     @property
     def removed(self) -> frozenset[str]:
         """Ids of hidden notes of other files."""
-        ids = self._own.get("removed")
-        return frozenset(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else frozenset()
+        return frozenset(one for one in list_of(self._own.get("removed")) if isinstance(one, str))
 
     @property
     def _own(self) -> dict[str, Any]:
-        own = (self.head or {}).get(OWN)
-        return own if isinstance(own, dict) else {}
+        return table_of((self.head or {}).get(OWN))
 
     def changed(
         self, changes: NoteChanges, about: Mapping[str, str], hidden: frozenset[str] = frozenset()
@@ -185,22 +184,17 @@ def read_notes(data: bytes, name: str, kept_in: str = "", lanes: SlotClocks = NO
     `lanes` are the capture's; without them a wave that is named by its slot alone is unknown.
     """
     if len(data) > FILE_BYTES:
-        raise BrokenFile(
-            name, Message("it has {0:,} bytes, more than the {1:,} that are accepted", len(data), FILE_BYTES)
-        )
+        large = Message("it has {0:,} bytes, more than the {1:,} that are accepted", len(data), FILE_BYTES)
+        raise BrokenFile(name, large)
     if data.count(b"{") + data.count(b"[") > MAX_RECORDS:
         raise BrokenFile(name, Message("it has more than {0:,} objects and lists", MAX_RECORDS))
     document = parse_json(data, name)
-    head: dict[str, Any] | None = None
-    rows, key = document, LIST
-    if isinstance(document, dict):
-        head = document
-        key = next((one for one in _LISTS if isinstance(document.get(one), list)), LIST)
-        rows = document.get(key, [])
+    head = document if isinstance(document, dict) else None
+    key = next((one for one in _LISTS if isinstance(table_of(document).get(one), list)), LIST)
+    rows = document if head is None else head.get(key, [])
     if not isinstance(rows, list):
         raise BrokenFile(name, "it holds no list of annotations")
-    notes: list[Note | None] = [_note(row, kept_in, lanes) for row in rows[:MAX_NOTES]]
-    notes = _with_own_ids(notes)
+    notes = _with_own_ids([_note(row, kept_in, lanes) for row in rows[:MAX_NOTES]])
     entries = [NoteEntry(row, note) for row, note in zip(rows, notes, strict=False)]
     entries += [NoteEntry(row, None) for row in rows[MAX_NOTES:]]
     left_out = sum(entry.note is None for entry in entries)
@@ -250,11 +244,10 @@ def _other(entry: NoteEntry, note: Note, lanes: SlotClocks) -> NoteEntry:
             "note": was.text == note.text,
         }
         new = {name: value for name, value in new.items() if not same.get(name)}
-    raw = {
-        name: value
-        for name, value in entry.raw.items()
-        if name.lower() != _ADVICE or str(value).strip() in note.text
-    }
+    raw = dict(entry.raw)
+    for name, value in entry.raw.items():
+        if name.lower() == _ADVICE and str(value).strip() not in note.text:
+            del raw[name]
     return NoteEntry({**raw, **new}, note)
 
 
@@ -296,11 +289,10 @@ def _with_own_ids(notes: list[Note | None]) -> list[Note | None]:
     seen: dict[str, int] = {}
     made: list[Note | None] = []
     for note in notes:
-        if note is None:
-            made.append(None)
-            continue
-        seen[note.id] = times = seen.get(note.id, 0) + 1
-        made.append(note if times == 1 else note._replace(id=f"{note.id}-{times}"))
+        times = 1
+        if note is not None:
+            seen[note.id] = times = seen.get(note.id, 0) + 1
+        made.append(note._replace(id=f"{note.id}-{times}") if note is not None and times > 1 else note)
     return made
 
 
@@ -312,8 +304,8 @@ def _named(row: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _first(named: Mapping[str, Any], names: Iterable[str], kind: type) -> Any:
-    return next((named[name] for name in names if isinstance(named.get(name), kind)), None)
+def _first(named: Mapping[str, Any], names: Iterable[str], kind: type = object) -> Any:
+    return next((named[name] for name in names if name in named and isinstance(named[name], kind)), None)
 
 
 def _anchor(named: Mapping[str, Any], lanes: SlotClocks) -> Anchor:
@@ -347,9 +339,9 @@ def _rows(named: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _source(named: Mapping[str, Any]) -> tuple[str, int] | None:
-    place = next((named[name] for name in _SOURCE if name in named), None)
+    place = _first(named, _SOURCE)
     inner = _named(place) if isinstance(place, dict) else named
-    file, line = _first(inner, _FILE, str), next((inner[name] for name in _LINE if name in inner), None)
+    file, line = _first(inner, _FILE, str), _first(inner, _LINE)
     if isinstance(place, str):
         path, _, number = place.rpartition(":")
         if path and number.isascii() and number.isdigit() and len(number) < 10:
@@ -361,7 +353,7 @@ def _source(named: Mapping[str, Any]) -> tuple[str, int] | None:
 
 def _wave(named: Mapping[str, Any]) -> tuple[WaveId | None, Lane | None]:
     """The wave, if its ordinal is named, and its slot, unless that is one of our names."""
-    value = next((named[name] for name in _WAVE if name in named), None)
+    value = _first(named, _WAVE)
     if isinstance(value, str):
         match = _WAVE_TEXT.fullmatch(value.strip().lower())
         return (WaveId(*map(int, match.groups())) if match else None), None
@@ -381,12 +373,9 @@ def _wave(named: Mapping[str, Any]) -> tuple[WaveId | None, Lane | None]:
 
 
 def _span(named: Mapping[str, Any]) -> TimeWindow | None:
-    value = next((named[name] for name in _TIME if name in named), None)
+    value = _first(named, _TIME)
     inner = _named(value) if isinstance(value, dict) else named
-    begin, end = (
-        next((_whole(inner[name], MAX_CYCLE, -MAX_CYCLE) for name in names if name in inner), None)
-        for names in (_BEGIN, _END)
-    )
+    begin, end = (_whole(_first(inner, names), MAX_CYCLE, -MAX_CYCLE) for names in (_BEGIN, _END))
     if isinstance(value, list) and len(value) == 2:
         begin, end = (_whole(one, MAX_CYCLE, -MAX_CYCLE) for one in value)
     elif begin is None:

@@ -26,6 +26,7 @@ from rcv_py.base.machine.user_folders import data_folder
 from rcv_py.base.problems import Problem, Problems, Severity
 from rcv_py.base.text import Message, elide_right, plural
 from rcv_py.base.whole_files import whole_file
+from rcv_py.formats.input.columns import table_of
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.notes.document import FILE_BYTES, NoteDocument, SlotClocks, document_of, read_notes
 from rcv_py.formats.packed.archive import NOTES as MEMBER
@@ -100,17 +101,14 @@ class NotePlaces(NamedTuple):
 
     def read(self) -> Notebook:
         """Return all notes; a file that cannot be read costs its notes and becomes a problem."""
-        problems = Problems()
-        found: dict[str, Note] = {}
+        problems, found = Problems(), dict[str, Note]()
         places = [(self.trace.path, MEMBER)] if self._is_packed else []
         places += [(self.beside, self.beside.name), (self.own, OWN_PLACE)]  # later ones override earlier ones
         documents = [self._read(*one, problems) for one in places]
         for document in documents:
-            for note in document.notes:
-                found[note.id] = note
-        for id_ in documents[-1].removed:
-            found.pop(id_, None)
-        return Notebook(identity=self.identity, notes=tuple(found.values()), problems=tuple(problems))
+            found |= {note.id: note for note in document.notes}
+        notes = (note for id_, note in found.items() if id_ not in documents[-1].removed)
+        return Notebook(self.identity, tuple(notes), tuple(problems))
 
     @property
     def _is_packed(self) -> bool:
@@ -138,8 +136,7 @@ class NotePlaces(NamedTuple):
         if not data.strip():
             return NoteDocument(lanes=lanes)
         document = read_notes(data, path.name if name == OWN_PLACE else name, name, lanes)
-        about = (document.head or {}).get("rcv")
-        named = about.get("identity") if isinstance(about, dict) else None
+        named = table_of((document.head or {}).get("rcv")).get("identity")
         if name != OWN_PLACE and isinstance(named, str) and named not in ("", self.identity):
             raise BrokenFile(name, "it is about another capture")
         return document
@@ -190,9 +187,8 @@ def import_notes(path: Path, trace: Trace) -> tuple[Note, ...]:
     data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
     document = read_notes(data, path.name, lanes=SlotClocks.of(trace))
     if not document.notes and document.left_out:
-        raise BrokenFile(
-            path.name, Message("none of its {0} is an annotation", plural(document.left_out, "entry"))
-        )
+        entries = plural(document.left_out, "entry")
+        raise BrokenFile(path.name, Message("none of its {0} is an annotation", entries))
     return document.notes
 
 
@@ -202,13 +198,11 @@ def export_notes(path: Path, notes: tuple[Note, ...], places: NotePlaces) -> Non
     document = NoteDocument(lanes=lanes)
     if path.is_file():
         try:
-            document = read_notes(
-                read_bytes(path.absolute().parent, path.name, FILE_BYTES), path.name, lanes=lanes
-            )
+            data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
+            document = read_notes(data, path.name, lanes=lanes)
         except TraceError as error:
-            raise ExportError(
-                Message("{0} is not replaced: {1}", path, error), hint="Choose another name."
-            ) from error
+            why = Message("{0} is not replaced: {1}", path, error)
+            raise ExportError(why, hint="Choose another name.") from error
     with whole_file(path, makes_folders=False) as target:
         target.write(document.changed(NoteChanges(put=notes), places.about).written())
 
@@ -241,6 +235,4 @@ def new_note(
 
 def user_folder() -> Path:
     """The folder of the user's notes on this machine."""
-    if os.environ.get(PLACE):
-        return Path(os.environ[PLACE])
-    return data_folder("notes")
+    return Path(os.environ.get(PLACE) or data_folder("notes"))
