@@ -149,7 +149,7 @@ def _walk(stream: DecodedStream, where: AddressMap, objects: Objects) -> tuple[S
     entry, breaks = where.find(waves.entry), where.find(waves.break_address)
     numbers, addresses = (np.concatenate(parts) for parts in zip(entry, breaks, strict=True))
     first, _ = distinct(numbers, addresses)
-    code = listing(programs_at(objects.by_id, numbers[first], addresses[first]))
+    code = listing(programs_at(objects.program, numbers[first], addresses[first]))
     checkpoint()
     begins, goes_on = code.rows(*entry), code.rows(*breaks)
 

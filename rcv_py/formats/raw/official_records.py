@@ -98,9 +98,8 @@ class LibraryRecords:
         elif kind in LAYOUT and at and count:
             table = _copied(at, count, LAYOUT[kind])
             if "size" in (table.dtype.names or ()):
-                table = table[
-                    (table["size"] == table.dtype.itemsize) | ((kind == WAVE) & (table["size"] == 0))
-                ]
+                size = table["size"]
+                table = table[(size == table.dtype.itemsize) | ((kind == WAVE) & (size == 0))]
             self.tables[kind].append(table)
             for wave in table if kind == WAVE else ():
                 self.states.append(_copied(int(wave["state_at"]), int(wave["states"]), STATE))
@@ -116,9 +115,8 @@ class LibraryRecords:
     def _values(self) -> np.ndarray:
         """Shader data; of markers if the library sends these instead."""
         values = self._table(SHADER_DATA)
-        return (
-            values if len(values) else np.concatenate([values, *(one["value"] for one in self.grown[MARKER])])
-        )
+        marked = () if len(values) else (one["value"] for one in self.grown[MARKER])
+        return np.concatenate([values, *marked])
 
     def _hidden(self) -> np.ndarray:
         """What other waves hide of instructions; without records that cannot be."""
@@ -148,12 +146,8 @@ class LibraryRecords:
             np.array([one for one, _ in found], dtype=np.int64),
             np.array([at for _, at in found], dtype=np.uint64),
         )
-        ends = np.cumsum([len(one) for one in named[:-1]])
-        _, of_tokens, of_occupancy, of_dispatches, of_waves, of_hidden = np.split(
-            number.astype(np.uint64), ends
-        )
-        duration = tokens["duration"].astype(np.int64)
-        stall = (tokens["word"] >> 8).astype(np.int64)
+        parts = np.split(number.astype(np.uint64), np.cumsum([len(one) for one in named[:-1]]))
+        _, of_tokens, of_occupancy, of_dispatches, of_waves, of_hidden = parts
         records = _waves(waves, of_waves, first, borders([len(one) for one in self.states]))
         stream = DecodedStream(
             gfxip=self.gfxip,
@@ -165,8 +159,8 @@ class LibraryRecords:
                 **records,
                 time=tokens["time"].astype(np.int64),
                 kind=kind.astype(np.uint8),
-                stall=stall,
-                duration=duration,
+                stall=(tokens["word"] >> 8).astype(np.int64),
+                duration=tokens["duration"].astype(np.int64),
                 flags=np.zeros(len(tokens), dtype=np.uint8),
                 state=states["state"].astype(np.uint8),
                 state_duration=states["duration"].astype(np.int64),
@@ -226,20 +220,18 @@ def _entries(waves: np.ndarray, occupancy: np.ndarray, pcs: np.ndarray, first: n
 def _waves(
     waves: np.ndarray, entry: np.ndarray, token_first: np.ndarray, state_first: np.ndarray
 ) -> dict[str, Any]:
-    def column(name: str) -> np.ndarray:
-        return waves[name].astype(np.int16)
-
-    is_known = waves["size"] > 0  # the first interface has no such bytes
+    names = ("simd", "slot", "cu", "contexts", "workgroup", "cluster", "dispatcher")
+    columns = {name: waves[name].astype(np.int16) for name in names}
+    dispatcher = columns.pop("dispatcher")
+    columns |= {"me": dispatcher >> 4 & 7, "pipe": dispatcher & 15}
+    for name in ("workgroup", "cluster", "me", "pipe"):  # the first interface has no such bytes
+        columns[name] = np.where(waves["size"] > 0, columns[name], -1).astype(np.int16)
     return {
-        **{name: column(name) for name in ("simd", "slot", "cu", "contexts")},
+        **columns,
         "begin": waves["begin"].astype(np.int64),
         "end": waves["end"].astype(np.int64),
         "is_complete": np.ones(len(waves), dtype=bool),
         "entry": entry,
-        "workgroup": np.where(is_known, column("workgroup"), -1).astype(np.int16),
-        "cluster": np.where(is_known, column("cluster"), -1).astype(np.int16),
-        "me": np.where(is_known, column("dispatcher") >> 4 & 7, -1).astype(np.int16),
-        "pipe": np.where(is_known, column("dispatcher") & 15, -1).astype(np.int16),
         "token_first": token_first,
         "state_first": state_first,
         "break_first": np.zeros(len(waves) + 1, dtype=np.int64),
@@ -249,17 +241,18 @@ def _waves(
 def _occupancy(table: np.ndarray, entry: np.ndarray) -> OccupancyRecords:
     bits = table["bits"].astype(np.int64)
     is_ext = bits >> 8 & 1 > 0
+    facts = {
+        "me": bits >> 1 & 7,
+        "pipe": bits >> 4 & 15,
+        "workgroup": bits >> 9 & 127,
+        "cluster": bits >> 16 & 31,
+    }
     return OccupancyRecords(
         time=table["time"].astype(np.int64),
         is_start=bits & 1 > 0,
-        cu=table["cu"].astype(np.int16),
-        simd=table["simd"].astype(np.int16),
-        slot=table["slot"].astype(np.int16),
-        me=np.where(is_ext, bits >> 1 & 7, -1).astype(np.int16),
-        pipe=np.where(is_ext, bits >> 4 & 15, -1).astype(np.int16),
+        **{name: table[name].astype(np.int16) for name in ("cu", "simd", "slot")},
+        **{name: np.where(is_ext, value, -1).astype(np.int16) for name, value in facts.items()},
         entry=entry,
-        workgroup=np.where(is_ext, bits >> 9 & 127, -1).astype(np.int16),
-        cluster=np.where(is_ext, bits >> 16 & 31, -1).astype(np.int16),
     )
 
 
@@ -267,16 +260,6 @@ def _dispatch(row: np.void, entry: int, gfxip: int) -> DispatchRecord:
     x, y, z = map(int, row["dim"])
     # It takes every gfx9 for gfx950, which allocates 1,280 bytes where the others allocate 512.
     lds = int(row["lds"]) * 4 // 10 if gfxip == 9 else int(row["lds"])
-    return DispatchRecord(
-        time=int(row["time"]),
-        me=int(row["me"]),
-        pipe=int(row["pipe"]),
-        entry=entry,
-        vgprs=int(row["vgprs"]),
-        sgprs=int(row["sgprs"]),
-        user_sgprs=int(row["user_sgprs"]),
-        lds_size=lds,
-        workgroup_size=(x, y, z),
-        packet=int(row["packet"]),
-        flags=int(row["flags"]),
-    )
+    names = ("time", "me", "pipe", "vgprs", "sgprs", "user_sgprs", "packet", "flags")
+    facts = {name: int(row[name]) for name in names}
+    return DispatchRecord(**facts, entry=entry, lds_size=lds, workgroup_size=(x, y, z))

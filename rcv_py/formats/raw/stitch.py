@@ -4,9 +4,9 @@ A stream says where a wave began and where it went after indirect jumps; between
 followed from line to line.  Times are cycles of the stream's clock.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -135,28 +135,25 @@ def _traits(texts: tuple[str, ...]) -> np.ndarray:
     return np.array([known[word] for word in words], dtype=np.uint16)
 
 
-class HasPrograms(Protocol):
-    """A code object."""
-
-    def program(self, address: int) -> Program | None:
-        """The function that holds the address."""
-
-
 def programs_at(
-    objects: Mapping[int, HasPrograms], number: np.ndarray, address: np.ndarray
+    program_of: Callable[[int, int], Program | None], number: np.ndarray, address: np.ndarray
 ) -> list[tuple[int, Program]]:
-    """Return the programs that hold addresses (uint64) of code objects, and their branch targets."""
+    """Return the programs that hold addresses (uint64) of code objects, and their branch targets.
+
+    `program_of` returns the function of a code object that holds an address.
+    """
     asked = list(zip(number.tolist(), address.tolist(), strict=True))
     found: dict[tuple[int, int], tuple[int, Program]] = {}
     seen = set(asked)
     while asked:
         one, place = asked.pop()
-        program = objects[one].program(place) if one in objects else None
+        program = program_of(one, place)
         if program is None or not len(program) or (one, int(program.address[0])) in found:
             continue
-        found[one, int(program.address[0])] = (one, program)
+        first, last = int(program.address[0]), int(program.address[-1])
+        found[one, first] = (one, program)
         goes = program.target[program.target >= 0]
-        outside = (goes < int(program.address[0])) | (goes > int(program.address[-1]))
+        outside = (goes < first) | (goes > last)
         further = {(one, target) for target in np.unique(goes[outside]).tolist()} - seen
         seen |= further
         asked.extend(further)
@@ -294,15 +291,6 @@ def _fits_without(
 
 
 @part
-def _leaves_nothing(token: int, stop: int, line: int, tokens: np.ndarray, lines: np.ndarray) -> bool:
-    """Whether an s_barrier_wait left no token, as those after it, or unlike some of them."""
-    return bool(
-        _fits_without(token, stop, line, False, tokens, lines)
-        or _fits_without(token, stop, line, True, tokens, lines)
-    )
-
-
-@part
 def _place(state: np.ndarray, line: int, rows: np.ndarray) -> None:
     """Assign the token to the line and advance to the next token."""
     rows[int(state[TOKEN])] = line
@@ -396,7 +384,11 @@ def _step(state: np.ndarray, tokens: np.ndarray, lines: np.ndarray, rows: np.nda
     state[LINE] = int(lines[AFTER, line])
     outcome = MISSES
     if lines[TRAITS, line] & IS_BARRIER_WAIT:
-        if kind == IMMED and not _leaves_nothing(token, int(state[STOP]), line, tokens, lines):
+        # It may leave no token, as those after it, or unlike some of them.
+        if kind == IMMED and not (
+            _fits_without(token, int(state[STOP]), line, False, tokens, lines)
+            or _fits_without(token, int(state[STOP]), line, True, tokens, lines)
+        ):
             outcome = FITS
     elif _is_plain(kind, int(lines[CATEGORY, line])):
         _correct(state, line, tokens, lines, rows)

@@ -114,7 +114,7 @@ def every_instruction_is_found(raw: Raw, objects: dict[int, CodeObject]) -> None
         stream = stream_of(truth["arch"], capture, base)
         records = stream.waves
         places, number = records.entry - np.uint64(base), np.full(len(records), found.id)
-        lines = listing(programs_at({found.id: found}, number, places))
+        lines = listing(programs_at(lambda _, place, one=found: one.program(place), number, places))
         starts = StreamStarts(lines.rows(number, places), np.zeros(0, dtype=np.int32))
         done = stitch(records, lines, starts, stream.gfxip, stream.gfxip == 12)
         assert done.is_complete
@@ -306,11 +306,10 @@ def test_programs_that_others_branch_to_are_there() -> None:
     first = program("s_cbranch_scc0 9", "s_endpgm", goes={0: 0x100})
     other = program("s_endpgm", first=0x500)
 
-    class Two:
-        def program(self, address: int) -> Program | None:
-            return next((one for one in (first, other) if one.row(address) >= 0), None)
+    def program_of(codeobj: int, address: int) -> Program | None:
+        return next((one for one in (first, other) if codeobj == 1 and one.row(address) >= 0), None)
 
-    found = programs_at({1: Two()}, np.array([1, 1, 9]), np.array([0x100, 0x100, 0x100], dtype=np.uint64))
+    found = programs_at(program_of, np.array([1, 1, 9]), np.array([0x100, 0x100, 0x100], dtype=np.uint64))
     assert [one.address[0] for _, one in found] == [0x100, 0x500]
 
 
