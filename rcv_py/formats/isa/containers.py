@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 import struct
+import sys
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import suppress
@@ -149,11 +150,6 @@ def _is_gpu_elf(start: bytes) -> bool:
     return start.startswith(ELF) and len(start) >= 64 and start[18] == AMD_GPU
 
 
-def _is_unnamed_elf(start: bytes) -> bool:
-    """Whether an assembler left the machine out of the header: `read_image` takes it for a GPU's."""
-    return start[:5] == ELF[:5] and len(start) >= 64 and start[18:20] == b"\0\0"
-
-
 def _sections(data: Slice) -> np.ndarray:
     """The headers of the sections, as far as the file has them."""
     start = data.read(0, 64)
@@ -182,7 +178,9 @@ class _Search:
     def objects(self, whole: Slice) -> Iterator[tuple[str, Slice]]:
         """Yield targets and code objects."""
         start = whole.read(0, 64)
-        if _is_gpu_elf(start) or _is_unnamed_elf(start):
+        # An assembler may leave the machine out of the header: `read_image` takes it for a GPU's.
+        is_unnamed = start[:5] == ELF[:5] and len(start) >= 64 and start[18:20] == b"\0\0"
+        if _is_gpu_elf(start) or is_unnamed:
             yield _machine(start), whole
         elif start.startswith((BUNDLE, PACKED)):
             yield from self._in(whole, (BUNDLE, PACKED))
@@ -283,8 +281,9 @@ class _Search:
         try:
             if method == 0:
                 found = zlib.decompressobj().decompress(data, size)
-            else:
-                found = import_module(_zstd()).ZstdDecompressor().decompress(data, max_length=size)
+            else:  # zstd is part of Python from 3.14 on
+                name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+                found = import_module(name).ZstdDecompressor().decompress(data, max_length=size)
         except ImportError:
             self._warn("A bundle in {0} is compressed with zstd, which this Python cannot unpack.")
             return b""
@@ -301,15 +300,6 @@ class _Search:
             "Its other code objects are listed; build or copy the file again.",
             Affects.CODE,
         )
-
-
-def _zstd() -> str:
-    """The module that unpacks zstd: it is part of Python from 3.14 on."""
-    try:
-        import_module("compression.zstd")
-    except ImportError:
-        return "backports.zstd"
-    return "compression.zstd"
 
 
 def _machine(start: bytes) -> str:
@@ -357,9 +347,7 @@ def _printed(rest: Slice) -> bytes:
             break
         end += 1
     text = rest.read(0, min(end, MAX_OBJECT))
-    return _ESCAPE.sub(
-        lambda one: one[1] if one[1] in (b"\\", b'"') else bytes.fromhex(one[1].decode()), text
-    )
+    return _ESCAPE.sub(lambda one: bytes.fromhex(one[1].decode()) if len(one[1]) > 1 else one[1], text)
 
 
 def read_object(found: FoundObject, name: str) -> bytes:

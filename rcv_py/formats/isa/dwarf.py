@@ -211,10 +211,8 @@ def _stretches(  # noqa: C901, PLR0912 - a case for each kind of opcode
     unit = head["minimum_instruction_length"]
     program.stream.seek(program.program_start_offset)
     code = program.stream.read(program.program_end_offset - program.program_start_offset)
-    steps = [
-        (unit * moved, base + lines) for moved, lines in (divmod(one, span) for one in range(256 - first))
-    ]
-    steps = [*((0, 0) for _ in range(first)), *steps]
+    special = (divmod(one, span) for one in range(256 - first))
+    steps = [*((0, 0) for _ in range(first)), *((unit * moved, base + lines) for moved, lines in special)]
     at, address, file, line, row = 0, 0, 1, 1, _NO_ROW
     while at < len(code):
         opcode = code[at]
@@ -391,10 +389,8 @@ def answer(data: bytes, addresses: list[int], files: Sequence[bytes] = ()) -> di
     except Exception as error:  # a parser of valid files may raise anything for others
         problem = problem or ["whole", type(error).__name__]
     rows: dict[tuple[int, ...], int] = {}
-    chain = []
-    for address in addresses:
-        found = lines.chain(address)
-        chain.append(rows.setdefault(found, len(rows)) if found else -1)
+    chains = map(lines.chain, addresses)
+    chain = [rows.setdefault(found, len(rows)) if found else -1 for found in chains]
     missing = [[name[:MAX_PATH_LENGTH], folder[:MAX_PATH_LENGTH]] for name, folder in lines.missing]
     return {
         "files": list(lines.files),

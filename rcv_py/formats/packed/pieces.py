@@ -94,13 +94,8 @@ class PackedPiece(NamedTuple):
 
     def waves(self, first: int, stop: int) -> dict[str, np.ndarray]:
         """The columns of some consecutive waves; columns of borders without their last row."""
-        tokens, states = (
-            slice(*self.columns[name][[first, stop]].tolist()) for name in ("token_first", "state_first")
-        )
-        lines, edges, made = (
-            slice(*column[[first, stop]].tolist())
-            for column in (self.line_first, self.edge_first, self.made_first)
-        )
+        firsts = (self.columns["token_first"], self.columns["state_first"], *self[1:])
+        tokens, states, lines, edges, made = (slice(*one[[first, stop]].tolist()) for one in firsts)
         part = dict.fromkeys(("offset", "stall", "busy", "kind", "line"), tokens)
         part |= {"state_offset": states, "state": states, "facts": slice(first, stop)}
         part |= {"wait_line": lines, "wait_first": edges, "depends_on": made}

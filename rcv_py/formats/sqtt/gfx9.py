@@ -78,12 +78,10 @@ class _Tokens:
     """The tokens that the kernel noted, read a type at a time."""
 
     def __init__(self, data: np.ndarray, time: np.ndarray, byte: np.ndarray) -> None:
-        self._data = data
-        self._time = time
-        self._byte = byte
+        self._data, self._time, self._byte = data, time, byte
         self._type = data[byte] & 15
         self._is_compute = self._type % 10 == kernel.COMPUTE
-        high = data[np.minimum(byte + 1, len(data) - 1)]
+        high = self._high = data[np.minimum(byte + 1, len(data) - 1)]  # the second byte
         is_write = (high >> 7 == 1) | (high >> 2 & 7 == USER_DATA)  # of a token for registers
         self._wrote = np.flatnonzero((self._type == kernel.REGISTER) & is_write | self._is_compute)
 
@@ -110,13 +108,10 @@ class _Tokens:
             is_compute=is_compute,
         )
 
-    def _number_of_misc(self) -> np.ndarray:
-        return self._data[np.minimum(self._byte + 1, len(self._data) - 1)] >> 5
-
     def events(self) -> np.ndarray:
         """Return events of the trace and of caches, int64 [n, 5] as in `DecodedStream`."""
         what = np.zeros(len(self._type), dtype=np.int64)
-        said, is_misc = self._number_of_misc(), self._type == kernel.MISC
+        said, is_misc = self._high >> 5, self._type == kernel.MISC
         for number, event in EVENT.items():
             what[is_misc & (said == number)] = event
         compute = np.flatnonzero(self._is_compute)
@@ -124,10 +119,8 @@ class _Tokens:
         what[compute[is_flush]] = EventKind.CS_PARTIAL_FLUSH
         rows = np.flatnonzero(what)
         head = np.where(is_misc[rows], 1 << 7, self._number(rows, 0, 2))  # ME 0, pipe 0
-        return np.stack(
-            [self._time[rows], what[rows], head >> 7 & 1 ^ 1, head >> 5 & 3, np.zeros(len(rows), np.int64)],
-            axis=1,
-        )
+        queue, flags = (head >> 7 & 1 ^ 1, head >> 5 & 3), np.zeros(len(rows), np.int64)
+        return np.stack([self._time[rows], what[rows], *queue, flags], axis=1)
 
     def counters(self) -> np.ndarray:
         """Return samples of counters, int64 [n, 7] as in `DecodedStream`."""

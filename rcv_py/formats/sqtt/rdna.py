@@ -62,11 +62,6 @@ class Notes:
         return (self._bits[rows] >> np.uint64(first) & np.uint64((1 << width) - 1)).astype(np.int64)
 
 
-def _unit_and_simd(spot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """WGP + 128 * shader array, and SIMD, of places in the encoding of tokens."""
-    return spot >> 3 | (spot & 1) << SA_SHIFT, spot >> 1 & 3
-
-
 def register_writes(notes: Notes) -> RegisterWrites:
     """Return the writes of REG and REG_INIT, a row each; a launch is a write of 1 to the initiator."""
     rows = notes.of(Token.REG, Token.REG_INIT)
@@ -116,17 +111,17 @@ def shader_data(notes: Notes) -> np.ndarray:
     if notes.known.gfxip == 12:
         rank = np.where(is_short, notes.bits(rows, first + 8, 2), notes.bits(rows, first + 32, 2))
         flags |= np.where(rank != 0, PRIVILEGED, 0)
-    slot = notes.bits(rows, notes.known.data_slot, 5)
-    return np.stack([notes.time[rows], value, *_unit_and_simd(spot), slot, flags], axis=1)
+    slot, simd = notes.bits(rows, notes.known.data_slot, 5), spot >> 1 & 3
+    unit = spot >> 3 | (spot & 1) << SA_SHIFT  # WGP + 128 * shader array
+    return np.stack([notes.time[rows], value, unit, simd, slot, flags], axis=1)
 
 
 def recorded_events(notes: Notes) -> np.ndarray:
     """Return int64 [n, 5]: number of the note, the hardware's number of the event, ME, pipe, flags."""
     rows = notes.of(Token.EVENT)
     flags = PER_PIPE | notes.bits(rows, 11, 1) * BOTTOM_OF_PIPE
-    return np.stack(
-        [rows, notes.bits(rows, 18, 6), notes.bits(rows, 16, 2), notes.bits(rows, 14, 2), flags], axis=1
-    )
+    fields = (notes.bits(rows, first, width) for first, width in ((18, 6), (16, 2), (14, 2)))
+    return np.stack([rows, *fields, flags], axis=1)
 
 
 def events(notes: Notes, lost: np.ndarray) -> np.ndarray:
@@ -174,11 +169,6 @@ class Header(NamedTuple):
     derate: int  # their factor for some
     excludes_barrier_waits: bool
     trans: int  # factor of the cycles of transcendental instructions, of gfx1250: 1 with two units for them
-
-    @property
-    def place(self) -> int:
-        """Shader array, SIMD and WGP as tokens have them."""
-        return self.shader_array | self.simd << 1 | self.wgp << 3
 
     @property
     def cu(self) -> int:
@@ -241,7 +231,8 @@ def header_of(data: np.ndarray, version: int) -> Header:
 def walk(data: np.ndarray, version: int, give: Give) -> tuple[Walked, Notes, int]:
     """Walk a stream, a window at a time; return what it leaves, and the bit where it ended."""
     header, rules = header_of(data, version), layout(version)
-    known = rules.known._replace(place=header.place)
+    place = header.shader_array | header.simd << 1 | header.wgp << 3  # as tokens have it
+    known = rules.known._replace(place=place)
     ops = rules.instructions(header.dp_rate, header.derate, header.trans)
     walked = Walked(
         rdna_walk.STATES, header.cu, header.simd, lambda waves, rank: give(without_replays(waves), rank)

@@ -29,9 +29,8 @@ class Chains(NamedTuple):
         """Return the chains of the code lines `order`, in that order."""
         length = np.diff(self.first)[order]
         rows = ranges(self.first[:-1][order], length)
-        return Chains(
-            borders(length).astype(np.int32), self.file[rows], self.line[rows], self.paths, self.cut
-        )
+        first = borders(length).astype(np.int32)
+        return self._replace(first=first, file=self.file[rows], line=self.line[rows])
 
 
 def chains(sources: list[str]) -> Chains:

@@ -63,13 +63,9 @@ def _begins(
     entries: Mapping[tuple[int, int], Entry],
 ) -> np.ndarray:
     """Rows with which a kernel begins: its label, or an entry point that has no label row."""
-    begins = np.array(
-        [
-            label and not name.lstrip("; _").startswith("label")  # a label inside a kernel
-            for name, label in zip(text, is_label.tolist(), strict=True)
-        ],
-        dtype=bool,
-    )
+    # A label inside a kernel begins none.
+    is_own = np.array([not name.lstrip("; _").startswith("label") for name in text], dtype=bool)
+    begins = is_label & is_own
     bare = set(entries) - {place for place, begin in zip(places, begins.tolist(), strict=True) if begin}
     if bare:
         begins |= np.array([place in bare for place in places], dtype=bool) & ~is_label

@@ -102,10 +102,9 @@ class WaveFiles(PickledByCopy):
         facts["waits"] = [-1 if raw.waits is None else len(raw.waits.line) for raw in raws]
         notes: Notes = []
         for row, raw, life in zip(rows, raws, facts[["begin", "end"]].tolist(), strict=True):
+            name = self.index.file[row]
             notes += [(row, note) for note in self._life_notes(row, *life)]
-            notes += [
-                (row, Message("{0} is damaged: {1}.", self.index.file[row], doubt)) for doubt in raw.doubts
-            ]
+            notes += [(row, Message("{0} is damaged: {1}.", name, doubt)) for doubt in raw.doubts]
         for i in sorted({*negative, *negative_states}):
             notes.append((rows[i], f"{self.index.file[rows[i]]} {NEGATIVE}."))
         return WaveColumns(
@@ -164,15 +163,8 @@ def _token_columns(raws: list[RawWave], numbers: LineNumbers) -> tuple[Columns, 
     kinds = _bytes(kind)
     if numbers.is_matrix.any():
         kinds[(kinds == TokenKind.VALU) & numbers.is_matrix[index]] = TokenKind.MATRIX
-    columns_of_tokens = {
-        "token_first": first,
-        "offset": tight(offset),
-        "stall": stall,
-        "busy": frozen(busy),
-        "kind": frozen(kinds),
-        "line": frozen(numbers.row[index]),
-    }
-    return columns_of_tokens, bases, negative
+    found = {"token_first": first, "offset": tight(offset), "stall": stall, "busy": frozen(busy)}
+    return found | {"kind": frozen(kinds), "line": frozen(numbers.row[index])}, bases, negative
 
 
 def _state_columns(raws: list[RawWave]) -> tuple[Columns, list[int], list[int]]:
