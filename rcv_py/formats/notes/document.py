@@ -29,8 +29,9 @@ import orjson
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Severity
+from rcv_py.base.tables import table
 from rcv_py.base.text import Message, elide_right, encodable
-from rcv_py.formats.input.columns import list_of, table_of
+from rcv_py.formats.input.columns import list_of, table_of, text_of
 from rcv_py.formats.input.files import parse_json
 from rcv_py.model.ids import WaveId
 from rcv_py.model.notes import MAX_INSTRUCTIONS, TEXT_LETTERS, Anchor, Note, NoteChanges, one_line
@@ -46,29 +47,10 @@ MAX_CYCLE = 1 << 60
 MAX_LINE = 1 << 31
 LIST = "annotations"
 OWN = "rcv"  # data of this program alone: the capture of the file, and removed notes
-_LISTS = (LIST, "entries", "notes", "items", "findings")
-
-# Other spellings of an entry's names; case, `_` and `-` are ignored.
-_TITLE = ("title", "name", "summary")
-_TEXT = ("note", "text", "body", "message", "description", "comment", "detail")
 _ADVICE = "suggestion"  # the end of our text
-_ROWS = (
-    "instidxs", "instidx", "instructions", "instruction", "instructionindices", "instructionindex",
-    "isaindices", "isa", "indices", "index", "rows", "pc",
-)  # fmt: skip
-_SOURCE, _FILE, _LINE = ("source", "sourceline", "location"), ("file", "path"), ("line", "linenumber")
-_WAVE = ("wave", "waveid", "wavefront")
-_TIME = ("time", "clock", "cycle", "at", "span", "range", "clocks")
-_BEGIN = ("begin", "start", "from", "starttime", "timestart", "startclock")
-_END = ("end", "stop", "to", "endtime", "timeend", "endclock")
-_WAVE_PARTS = (("se", "shaderengine"), ("simd", "sm"), ("slot", "sl"), ("wid", "wv", "wave", "id"))
 _WAVE_TEXT = re.compile(
     r"se(\d{1,6})[/_](?:simd|sm)(\d{1,6})[/_](?:slot|sl)(\d{1,6})[/_]wv(\d{1,9})(?:\.json)?", re.ASCII
 )
-_SEVERITY = {
-    Severity.ERROR: ("error", "critical", "high", "severe", "serious", "blocker", "major"),
-    Severity.WARNING: ("warning", "warn", "medium", "moderate", "caution"),
-}
 _SEVERITY_WRITTEN = {Severity.ERROR: "high", Severity.WARNING: "medium", Severity.INFO: "info"}
 
 
@@ -190,7 +172,9 @@ def read_notes(data: bytes, name: str, kept_in: str = "", lanes: SlotClocks = NO
         raise BrokenFile(name, Message("it has more than {0:,} objects and lists", MAX_RECORDS))
     document = parse_json(data, name)
     head = document if isinstance(document, dict) else None
-    key = next((one for one in _LISTS if isinstance(table_of(document).get(one), list)), LIST)
+    key = next(
+        (one for one in table("notes")["lists"] if isinstance(table_of(document).get(one), list)), LIST
+    )
     rows = document if head is None else head.get(key, [])
     if not isinstance(rows, list):
         raise BrokenFile(name, "it holds no list of annotations")
@@ -258,10 +242,10 @@ def _note(row: Any, kept_in: str, lanes: SlotClocks) -> Note | None:
     if not isinstance(row, dict):
         return None
     named = _named(row)
-    anchor = _first(named, ("anchor", "target", "location"), dict)
-    title = one_line(str(_first(named, _TITLE, str) or ""))
-    text = str(_first(named, _TEXT, str) or "")
-    advice = str(_first(named, (_ADVICE,), str) or "").strip()
+    anchor = _first(named, "anchor", dict)
+    title = one_line(str(_first(named, "title", str) or ""))
+    text = str(_first(named, "text", str) or "")
+    advice = str(_first(named, _ADVICE, str) or "").strip()
     if advice and advice not in text:  # present once the note was changed here
         text = Message("{0}\n\nSuggestion: {1}", text, advice).strip()
     text = elide_right(text, TEXT_LETTERS)
@@ -269,17 +253,18 @@ def _note(row: Any, kept_in: str, lanes: SlotClocks) -> Note | None:
         title = one_line(text.strip().partition("\n")[0])
     if not title:
         return None
-    id_, severity = named.get("id"), named.get("severity")
+    id_ = named.get("id")
     made_id = hashlib.sha256(orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
-    word = severity.strip().lower() if isinstance(severity, str) else ""
+    word = text_of(named.get("severity")).strip().lower()
+    severities = table("notes")["severity"].items()
     return Note(
         id=str(id_)[:ID_LETTERS] if isinstance(id_, str | int) and str(id_).strip() else made_id,
         title=title,
         text=text,
-        severity=next((one for one, words in _SEVERITY.items() if word in words), Severity.INFO),
+        severity=Severity(next((name for name, words in severities if word in words), Severity.INFO)),
         anchor=_anchor(_named(anchor) if isinstance(anchor, dict) else named, lanes),
-        author=one_line(str(_first(named, ("author", "by", "user"), str) or "")),
-        written=one_line(str(_first(named, ("written", "created", "timestamp", "date"), str) or ""), 40),
+        author=one_line(str(_first(named, "author", str) or "")),
+        written=one_line(str(_first(named, "written", str) or ""), 40),
         kept_in=kept_in,
     )
 
@@ -304,7 +289,9 @@ def _named(row: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _first(named: Mapping[str, Any], names: Iterable[str], kind: type = object) -> Any:
+def _first(named: Mapping[str, Any], what: str, kind: type = object) -> Any:
+    """The value under the first of the spellings of a name."""
+    names = table("notes")["names"][what]
     return next((named[name] for name in names if name in named and isinstance(named[name], kind)), None)
 
 
@@ -327,10 +314,10 @@ def _whole(value: Any, most: int, least: int = 0) -> int | None:
 
 
 def _rows(named: Mapping[str, Any]) -> tuple[int, ...]:
-    for name in _ROWS:
+    for name in table("notes")["names"]["rows"]:
         value = named.get(name)
         if isinstance(value, dict):
-            value = _first(_named(value), _ROWS, list)
+            value = _first(_named(value), "rows", list)
         values = value if isinstance(value, list) else [value]
         found = [row for row in (_whole(one, MAX_LINE) for one in values) if row is not None]
         if found:
@@ -339,9 +326,9 @@ def _rows(named: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _source(named: Mapping[str, Any]) -> tuple[str, int] | None:
-    place = _first(named, _SOURCE)
+    place = _first(named, "source")
     inner = _named(place) if isinstance(place, dict) else named
-    file, line = _first(inner, _FILE, str), _first(inner, _LINE)
+    file, line = _first(inner, "file", str), _first(inner, "line")
     if isinstance(place, str):
         path, _, number = place.rpartition(":")
         if path and number.isascii() and number.isdigit() and len(number) < 10:
@@ -353,29 +340,26 @@ def _source(named: Mapping[str, Any]) -> tuple[str, int] | None:
 
 def _wave(named: Mapping[str, Any]) -> tuple[WaveId | None, Lane | None]:
     """The wave, if its ordinal is named, and its slot, unless that is one of our names."""
-    value = _first(named, _WAVE)
+    value = _first(named, "wave")
     if isinstance(value, str):
         match = _WAVE_TEXT.fullmatch(value.strip().lower())
         return (WaveId(*map(int, match.groups())) if match else None), None
     inner = _named(value) if isinstance(value, dict) else named
-    found = [
-        next((inner[name] for name in names if type(inner.get(name)) is int), None) for names in _WAVE_PARTS
-    ]
+    spelled = table("notes")["wave"].values()
+    found = [next((inner[name] for name in names if type(inner.get(name)) is int), None) for names in spelled]
     numbers = value if isinstance(value, list) else found
-    parts = [_whole(one, MAX_LINE) for one in numbers]
-    if len(parts) < len(_WAVE_PARTS) - 1 or len(parts) > len(_WAVE_PARTS):
+    if not len(found) - 1 <= len(numbers) <= len(found):
         return None, None
-    se, simd, slot = parts[:3]
+    se, simd, slot, wid, *_ = *(_whole(one, MAX_LINE) for one in numbers), None
     if se is None or simd is None or slot is None:
         return None, None
-    wid = parts[3] if len(parts) == len(_WAVE_PARTS) else None
     return (None if wid is None else WaveId(se, simd, slot, wid)), (se, simd, slot)
 
 
 def _span(named: Mapping[str, Any]) -> TimeWindow | None:
-    value = _first(named, _TIME)
+    value = _first(named, "time")
     inner = _named(value) if isinstance(value, dict) else named
-    begin, end = (_whole(_first(inner, names), MAX_CYCLE, -MAX_CYCLE) for names in (_BEGIN, _END))
+    begin, end = (_whole(_first(inner, name), MAX_CYCLE, -MAX_CYCLE) for name in ("begin", "end"))
     if isinstance(value, list) and len(value) == 2:
         begin, end = (_whole(one, MAX_CYCLE, -MAX_CYCLE) for one in value)
     elif begin is None:
