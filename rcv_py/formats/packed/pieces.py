@@ -10,8 +10,7 @@ import numpy as np
 
 from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import LIMIT, bounds, frozen, holds
-from rcv_py.formats.packed import npy
-from rcv_py.formats.packed.npy import Unreadable
+from rcv_py.formats.packed.archive import Unreadable, packed_arrays, unpacked_arrays
 from rcv_py.model.waves import WaveColumns, restored_facts, stored_facts
 
 COLUMNS = (
@@ -51,7 +50,7 @@ def packed_piece(columns: WaveColumns, *, is_narrow: bool) -> bytes:
         for name, first in _STARTS.items():
             arrays[name] = _differences(arrays[name], arrays[first])
         arrays = {name: _narrow(array) for name, array in arrays.items()}
-    return npy.packed(list(arrays.values()))
+    return packed_arrays(list(arrays.values()))
 
 
 def _differences(starts: np.ndarray, first: np.ndarray) -> np.ndarray:
@@ -110,7 +109,7 @@ def unpacked_piece(data: memoryview, *, is_narrow: bool, lines: int) -> PackedPi
 
     `lines` is how many rows the code table has.
     """
-    found = dict(zip(COLUMNS, npy.unpacked(data, len(COLUMNS)), strict=True))
+    found = dict(zip(COLUMNS, unpacked_arrays(data, len(COLUMNS)), strict=True))
     if any(column.ndim != (2 if name == "facts" else 1) for name, column in found.items()):
         raise Unreadable("its columns have another shape")
     types = TYPES | {"line": "i2" if lines < 1 << 15 else "i4"}

@@ -19,8 +19,7 @@ from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import LIMIT, bounds, list_of, tight, whole_number
 from rcv_py.formats.input.files import is_inside, parse_json
 from rcv_py.formats.packed import records
-from rcv_py.formats.packed.archive import Archive
-from rcv_py.formats.packed.npy import Unreadable, unpacked
+from rcv_py.formats.packed.archive import Archive, Unreadable, unpacked_arrays
 from rcv_py.formats.packed.pieces import COLUMNS, TYPES, PackedPiece, unpacked_piece
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import PickledByCopy
@@ -87,7 +86,7 @@ def _trace(archive: Archive, manifest: dict[str, Any]) -> Trace:
             "its format is {0}, and this program reads {1}; open it with a newer one", version, FORMAT
         )
         raise NotATrace(archive.path, why)
-    columns = unpacked(archive.read(TABLES), max(0, whole_number(manifest.get("columns"), 0)))
+    columns = unpacked_arrays(archive.read(TABLES), max(0, whole_number(manifest.get("columns"), 0)))
     said, facts = _json(archive, TRACE), manifest.get("facts")
     facts = None if facts is None else records.read(RunFacts, facts, ())
     # The reader is set later, once the size of the code is known.
@@ -207,7 +206,7 @@ class StoredWaves(PickledByCopy):
     @cached_property
     def _places(self) -> tuple[np.ndarray, np.ndarray]:
         try:
-            piece, place = unpacked(self._archive.read(INDEX), 2)
+            piece, place = unpacked_arrays(self._archive.read(INDEX), 2)
         except Unreadable as error:
             raise BrokenFile(self.path.name, str(error)) from error
         return piece, place

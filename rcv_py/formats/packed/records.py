@@ -15,7 +15,7 @@ import numpy as np
 
 from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import LIMIT, bounds
-from rcv_py.formats.packed.npy import Unreadable
+from rcv_py.formats.packed.archive import Unreadable
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import field_names
 from rcv_py.model.device import (

@@ -11,8 +11,8 @@ import orjson
 
 from rcv_py.base.runs import borders
 from rcv_py.base.whole_files import whole_file
-from rcv_py.formats.packed import npy, records
-from rcv_py.formats.packed.archive import NOTES, Writer
+from rcv_py.formats.packed import records
+from rcv_py.formats.packed.archive import NOTES, Writer, packed_arrays
 from rcv_py.formats.packed.pieces import cut, packed_piece
 from rcv_py.formats.packed.read import FORMAT, INDEX, MANIFEST, TABLES, TRACE, piece_name
 from rcv_py.model.code import SourceFile
@@ -71,8 +71,8 @@ def write_packed(
             place[:, rows] = np.full(len(rows), number), np.arange(len(rows))
         arrays: list[np.ndarray] = []
         tables = records.written(trace, arrays, ELSEWHERE)
-        put(INDEX, npy.packed([*place]))
-        put(TABLES, npy.packed(arrays))
+        put(INDEX, packed_arrays([*place]))
+        put(TABLES, packed_arrays(arrays))
         put(TRACE, orjson.dumps(tables))
         said = facts if facts is not None else trace.facts
         manifest = {

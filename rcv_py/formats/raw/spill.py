@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from rcv_py.formats.packed import npy
+from rcv_py.formats.packed.archive import packed_arrays, unpacked_arrays
 from rcv_py.formats.packed.pieces import COLUMNS, stored_columns
 from rcv_py.formats.sqtt.records import OF_BORDERS, ROWS, RecordedWaves, WaveRecords, joined
 from rcv_py.model.waves import WaveColumns, restored_facts
@@ -21,7 +21,7 @@ from rcv_py.model.waves import WaveColumns, restored_facts
 class Spill:
     """Columns as they were added, without lanes and levels of detail; it pickles as the path of its file.
 
-    Adding and reading raise OSError; reading raises `npy.Unreadable` if another program wrote to the file.
+    Adding and reading raise OSError; reading raises `Unreadable` if another program wrote to the file.
     """
 
     path: Path
@@ -30,7 +30,7 @@ class Spill:
     def append(self, columns: WaveColumns) -> None:
         """Add columns at the end."""
         with self.path.open("ab" if self.count else "wb") as stream:
-            stream.write(npy.packed([*stored_columns(columns).values()]))
+            stream.write(packed_arrays([*stored_columns(columns).values()]))
         self.count += 1
 
     def __iter__(self) -> Iterator[WaveColumns]:
@@ -38,7 +38,7 @@ class Spill:
             return
         with self.path.open("rb") as stream:
             data = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
-        arrays = npy.unpacked(data, self.count * len(COLUMNS))
+        arrays = unpacked_arrays(data, self.count * len(COLUMNS))
         for at in range(0, len(arrays), len(COLUMNS)):
             columns: dict[str, Any] = dict(zip(COLUMNS, arrays[at : at + len(COLUMNS)], strict=True))
             yield WaveColumns(**{**columns, "facts": restored_facts(columns["facts"])})

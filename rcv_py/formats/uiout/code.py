@@ -14,9 +14,8 @@ from rcv_py.formats.input.columns import frozen, list_of, number_column, report_
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, report_cut
 from rcv_py.formats.isa.program import guessed_generation, kind_of, with_high_registers
-from rcv_py.formats.uiout.chains import Chains, chains
 from rcv_py.formats.uiout.folder import CODE, FolderFiles
-from rcv_py.formats.uiout.kernels import Entry, ProgramOrder, layout
+from rcv_py.formats.uiout.program import Chains, Entry, ProgramOrder, chains, layout
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import MarkerName

@@ -13,8 +13,8 @@ import pytest
 
 from rcv_py.base.errors import TraceError
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.packed import archive, npy, read
-from rcv_py.formats.packed.npy import Unreadable
+from rcv_py.formats.packed import archive, read
+from rcv_py.formats.packed.archive import Unreadable, packed_arrays, unpacked_arrays
 from rcv_py.formats.packed.pieces import COLUMNS
 from rcv_py.formats.packed.read import MANIFEST, TRACE
 from rcv_py.formats.packed.write import write_packed
@@ -173,12 +173,12 @@ def changed_table(
     """The columns of all tables with another one."""
 
     def changed(members: Members) -> Members:
-        columns = npy.unpacked(
+        columns = unpacked_arrays(
             memoryview(members["tables.columns"]), orjson.loads(members[MANIFEST])["columns"]
         )
         at = orjson.loads(members[TRACE])[table][name]
         columns[at] = change(columns[at].copy())
-        return {"tables.columns": npy.packed(columns)}
+        return {"tables.columns": packed_arrays(columns)}
 
     return changed
 
@@ -218,9 +218,9 @@ def test_a_file_name_that_leads_out_is_refused(members: Members, tmp_path: Path)
 
 def piece(members: Members, name: str, change: Change) -> Members:
     """The waves with another column."""
-    columns = dict(zip(COLUMNS, npy.unpacked(memoryview(members[PIECE]), len(COLUMNS)), strict=True))
+    columns = dict(zip(COLUMNS, unpacked_arrays(memoryview(members[PIECE]), len(COLUMNS)), strict=True))
     columns[name] = change(columns[name].copy())
-    return {PIECE: npy.packed(list(columns.values()))}
+    return {PIECE: packed_arrays(list(columns.values()))}
 
 
 WRONG: dict[str, tuple[str, Change]] = {
@@ -282,4 +282,4 @@ def test_arrays_of_other_kinds_are_refused(head: bytes) -> None:
     text = head + b" " * (117 - len(head)) + b"\n"
     data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(64)
     with pytest.raises(Unreadable):
-        npy.unpacked(memoryview(data), 1)
+        unpacked_arrays(memoryview(data), 1)
