@@ -90,8 +90,8 @@ class AddressMap(NamedTuple):
         for load in self.loads:
             hit = (addresses >= np.uint64(load.begin)) & (addresses < np.uint64(load.end))
             ids[hit] = load.id
-            moved = (addresses[hit].astype(object) - load.base) if load.base < 0 else None
-            inside[hit] = addresses[hit] - np.uint64(load.base) if moved is None else moved.astype(np.uint64)
+            # A base below 0 wraps around, as unsigned numbers do.
+            inside[hit] = addresses[hit] - np.uint64(load.base % (1 << 64))
         return ids, inside
 
 
@@ -111,16 +111,12 @@ def address_map(
         for record in sorted(loaded, key=lambda one: one.time):
             end = record.address + (record.size or sizes.get(record.id, 0))
             loads.append(Load(record.id, record.address, min(end, (1 << 64) - 1), record.address))
-        return AddressMap(tuple(loads), doubts=_claimed_twice(loads, begins))
+        # In doubt are addresses inside several code objects, or inside one with two possible load addresses.
+        claims = np.zeros(len(begins), dtype=np.int64)
+        for load in dict.fromkeys(loads):
+            claims += (begins >= np.uint64(load.begin)) & (begins < np.uint64(load.end))
+        return AddressMap(tuple(loads), doubts=tuple(begins[claims > 1].tolist()))
     return _guessed(extents, begins.tolist(), bool(np.any(entries == 0)), explained)
-
-
-def _claimed_twice(loads: Iterable[Load], begins: np.ndarray) -> tuple[int, ...]:
-    """Addresses inside several code objects, or inside one with two possible load addresses."""
-    claims = np.zeros(len(begins), dtype=np.int64)
-    for load in dict.fromkeys(loads):
-        claims += (begins >= np.uint64(load.begin)) & (begins < np.uint64(load.end))
-    return tuple(begins[claims > 1].tolist())
 
 
 def _guessed(
@@ -129,7 +125,15 @@ def _guessed(
     loads: dict[Load, int] = {}
     doubts: list[int] = []
     claims: list[Claim] = []
-    bases = {entry: _bases(entry, extents) for entry in entries}
+    bases = {  # where code objects would lie of which a kernel may begin there
+        entry: [
+            Load(extent.id, max(entry - kernel, 0), entry - kernel + extent.size, entry - kernel)
+            for extent in extents
+            for kernel in extent.entries
+            if entry >= kernel and (entry - kernel) % PAGE == 0
+        ]
+        for entry in entries
+    }
     often = Counter(load for found in bases.values() for load in found)
     for entry, found in bases.items():
         # The same place for most kernels, then the object that comes first.
@@ -149,13 +153,3 @@ def _guessed(
         base = -plain.entries[0]
         ordered.append(Load(0, 0, plain.size + base, base))
     return AddressMap(tuple(ordered), is_guessed=True, doubts=tuple(doubts), claims=tuple(claims))
-
-
-def _bases(entry: int, extents: Sequence[Extent]) -> list[Load]:
-    """Where code objects would lie of which a kernel may begin there."""
-    return [
-        Load(extent.id, max(entry - kernel, 0), entry - kernel + extent.size, entry - kernel)
-        for extent in extents
-        for kernel in extent.entries
-        if entry >= kernel and (entry - kernel) % PAGE == 0
-    ]

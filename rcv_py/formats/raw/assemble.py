@@ -71,13 +71,11 @@ def assembled(
     )
     exact, target_source = _target(path, engines, gfxip, target, set(code.mnemonics))
     if not architecture_of(gfxip, exact).is_checked:
-        problems.inform(
-            path.name,
-            Message(
-                "Streams of {0} are read as documents say; no capture of a real GPU has checked it.", exact
-            ),
-            "Look at a kernel whose cost you know before you rely on numbers.",
+        unchecked = Message(
+            "Streams of {0} are read as documents say; no capture of a real GPU has checked it.", exact
         )
+        hint = "Look at a kernel whose cost you know before you rely on numbers."
+        problems.inform(path.name, unchecked, hint)
     trace = Trace(
         path=path,
         name=path.name,

@@ -178,11 +178,10 @@ def _explained(stream: DecodedStream, objects: Objects, entry: int, load: Load) 
 
 def _report_stream(name: str, stream: DecodedStream, problems: Problems) -> None:
     if stream.lost_at >= 0:
+        at = stream.lost_at
         problems.fail(
             name,
-            Message(
-                "{0} makes no sense from byte {1:,} on; what is before it is shown.", name, stream.lost_at
-            ),
+            Message("{0} makes no sense from byte {1:,} on; what is before it is shown.", name, at),
             "Copy the file again; if it is whole, its GPU may be one that is not known.",
             Affects.WAVES,
         )
@@ -193,22 +192,12 @@ def _report_stream(name: str, stream: DecodedStream, problems: Problems) -> None
             "Copy the file again, or record with a larger --att-buffer-size.",
         )
     if stream.has_lost_data:
-        problems.warn(
-            name,
-            Message("The trace unit lost data while it wrote {0}; what lies around is incomplete.", name),
-            RECORD_AGAIN,
-        )
-    open_waves = int(np.count_nonzero(~stream.waves.is_complete))
-    if open_waves:
-        problems.inform(
-            name,
-            Message(
-                "The end of {0} is not in {1}; they are shown to their last token.",
-                plural(open_waves, "wave"),
-                name,
-            ),
-            RECORD_AGAIN,
-        )
+        lost = Message("The trace unit lost data while it wrote {0}; what lies around is incomplete.", name)
+        problems.warn(name, lost, RECORD_AGAIN)
+    if open_waves := int(np.count_nonzero(~stream.waves.is_complete)):
+        waves = plural(open_waves, "wave")
+        ends = Message("The end of {0} is not in {1}; they are shown to their last token.", waves, name)
+        problems.inform(name, ends, RECORD_AGAIN)
 
 
 def _report_code(engine: Engine, problems: Problems) -> None:

@@ -227,11 +227,6 @@ def _launches(rows: LaunchRows, kernel_row: Mapping[Any, int], agent_row: Mappin
 def invalid_samples(samples: PcSamples) -> str:
     """Return a sentence on how many of the samples are invalid, and why."""
     why = join_texts(", ", (Message("{0:,} {1}", count, reason) for reason, count in samples.invalid.items()))
-    invalid = sum(samples.invalid.values())
-    return Message(
-        "{0:,} of {1} ({2}) are invalid and left out: {3}.",
-        invalid,
-        plural(samples.all, "PC sample"),
-        percent(invalid, samples.all),
-        why,
-    )
+    invalid, every = sum(samples.invalid.values()), plural(samples.all, "PC sample")
+    share = percent(invalid, samples.all)
+    return Message("{0:,} of {1} ({2}) are invalid and left out: {3}.", invalid, every, share, why)

@@ -50,9 +50,8 @@ def located(trace: Trace, rules: Sequence[Rule]) -> Trace:
     fitting = [one.lines is None and mapped(one.path, rules) != one.path for one in trace.sources]
     if not any(fitting):
         return trace
-    sources = tuple(
-        on_disk(one.path, rules) if fits else one for one, fits in zip(trace.sources, fitting, strict=True)
-    )
+    both = zip(trace.sources, fitting, strict=True)
+    sources = tuple(on_disk(one.path, rules) if fits else one for one, fits in both)
     problems: list[Problem] = list(trace.problems)
     for missing in (missing_files, side_files.missing_copies):
         said = missing(trace.sources)
@@ -107,22 +106,19 @@ def on_disk(path: str, rules: Sequence[Rule], folder: Path = Path()) -> SourceFi
     here = Path(mapped(path, rules))
     if folder.name:
         here = folder.absolute() / here
-    why = Message("There is no {0} on this machine.", here)
-    if here.suffix.lower() not in SUFFIXES:
-        return SourceFile(
-            path, None, Message("{0} is not named as a source file is, so it is not read.", here)
-        )
     try:
-        if not here.is_absolute() or not here.is_file():
-            return SourceFile(path, None, why)
-        real = Path(os.path.realpath(here))
-        if not may_look(real) or real.suffix.lower() not in SUFFIXES:
-            return SourceFile(path, None, Message("{0} lies outside of what may be read.", here))
-        return SourceFile(
-            path, side_files.source_lines(read_bytes(real.parent, real.name, side_files.SOURCE_BYTES))
-        )
+        if here.suffix.lower() not in SUFFIXES:
+            why = Message("{0} is not named as a source file is, so it is not read.", here)
+        elif not here.is_absolute() or not here.is_file():
+            why = Message("There is no {0} on this machine.", here)
+        elif not may_look(real := Path(os.path.realpath(here))) or real.suffix.lower() not in SUFFIXES:
+            why = Message("{0} lies outside of what may be read.", here)
+        else:
+            data = read_bytes(real.parent, real.name, side_files.SOURCE_BYTES)
+            return SourceFile(path, side_files.source_lines(data))
     except (TraceError, OSError, ValueError) as error:
         return SourceFile(path, None, str(error))
+    return SourceFile(path, None, why)
 
 
 Rule = tuple[str, str]  # path prefix, and its replacement here

@@ -87,17 +87,14 @@ def _wave_events(table: np.ndarray, names: Mapping[int, str]) -> WaveEvents:
     """Columns from rows of (se, OCCUPANCY_FIELDS…), sorted."""
     is_ext = table[:, 9] > 0
     cu = np.maximum(table[:, 2], 0)
+    places = {"se": 0, "simd": 3, "slot": 4, "me": 7, "pipe": 8}
     return WaveEvents(
         time=frozen(table[:, 1].copy()),
-        se=clipped(table[:, 0], np.int16),
+        **{name: clipped(table[:, at], np.int16) for name, at in places.items()},
         sa=clipped((cu >> 7) & 1, np.int16),
         cu=clipped(cu & 0x7F, np.int16),
-        simd=clipped(table[:, 3], np.int16),
-        slot=clipped(table[:, 4], np.int16),
         is_start=frozen(table[:, 5] != 0),
         kernel=clipped(table[:, 6], np.int32),
-        me=clipped(table[:, 7], np.int16),
-        pipe=clipped(table[:, 8], np.int16),
         workgroup=frozen(np.where(is_ext, table[:, 10], -1)),
         cluster=frozen(np.where(is_ext, table[:, 11], -1)),
         names=names,
@@ -139,10 +136,7 @@ def hardware_events(table: np.ndarray, payload: np.ndarray) -> HardwareEvents:
     """Return events as columns from int64 [n, 6]: time, shader engine, kind, ME, pipe, flags."""
     return HardwareEvents(
         time=frozen(table[:, 0].copy()),
-        se=clipped(table[:, 1], np.int16),
-        kind=clipped(table[:, 2], np.int16),
-        me=clipped(table[:, 3], np.int16),
-        pipe=clipped(table[:, 4], np.int16),
+        **{name: clipped(table[:, at], np.int16) for at, name in enumerate(("se", "kind", "me", "pipe"), 1)},
         flags=clipped(table[:, 5], np.int32, low=0),
         payload=frozen(payload),
     )

@@ -44,6 +44,10 @@ _PROFILE = re.compile(r"(?:.*_)?results\.(?:json|db)|.*\.rocpd")
 PROFILE_BYTES = 128 << 20  # of such a file: about a second to read
 _RESULTS_START = 64 << 10  # bytes of a results file: its metadata come first
 _COMMAND = re.compile(r'"command"\s*:\s*(?=\[)')
+_AGENT = {  # sizes, and their columns
+    "waves_per_simd": "max_waves_per_simd", "simds_per_cu": "simd_per_cu", "wave_size": "wave_front_size",
+    "cus": "cu_count", "engines": "num_shader_banks",
+}  # fmt: skip
 _COMMANDS_TRIED = 8  # in a file; the first is the key, unless a name or an argument contains the word
 _JSON = json.JSONDecoder()
 
@@ -61,9 +65,7 @@ def run_facts(folder: Path, kernel: str, target: str = "", given: Sequence[Path]
     agent, agents = _nearest_agent(near, target, notes)
     files = tuple(dict.fromkeys(str(path) for path in (table, agents) if path is not None))
     command, file = _command(near)
-    return RunFacts(
-        kernel=launch, agent=agent, notes=tuple(notes), command=command, command_file=file, files=files
-    )
+    return RunFacts(launch, agent, tuple(notes), command=command, command_file=file, files=files)
 
 
 def facts_about(trace: Trace, given: Sequence[Path] = ()) -> RunFacts:
@@ -114,11 +116,9 @@ def exact_target(folder: Path, gfxip: int, mnemonics: Set[str]) -> tuple[str, st
     generation, then the instructions, then tables further away, which may be of another run.
     """
     real = Path(os.path.realpath(folder))
-    near = _target_of(dict.fromkeys((folder, real, real.parent, folder.parent)), gfxip)
-    if near:
+    if near := _target_of(dict.fromkeys((folder, real, real.parent, folder.parent)), gfxip):
         return near, NEIGHBOURS
-    inferred = guessed_target(mnemonics, gfxip)
-    if inferred:
+    if inferred := guessed_target(mnemonics, gfxip):
         return inferred, INFERRED
     far = _target_of(nearby(folder), gfxip)
     return (far, NEIGHBOURS) if far else (f"gfx{gfxip}", "")
@@ -204,14 +204,11 @@ def _nearest_agent(near: _Near, target: str, notes: list[str]) -> tuple[AgentFac
 def _command(near: _Near) -> tuple[tuple[str, ...], str]:
     """The profiled program, and the file that names it; empty if none does."""
     for place, name in ((place, name) for place, names in _tables(near, _RESULTS) for name in names):
-        try:
+        with suppress(TraceError):
             start = read_start(place, name, _RESULTS_START).decode("utf-8", "replace")
-        except TraceError:
-            continue
-        for found in islice(_COMMAND.finditer(start), _COMMANDS_TRIED):
-            words = _words(start, found.end())
-            if words:
-                return words, name
+            for found in islice(_COMMAND.finditer(start), _COMMANDS_TRIED):
+                if words := _words(start, found.end()):
+                    return words, name
     return (), ""
 
 
@@ -222,9 +219,8 @@ def _words(text: str, at: int) -> tuple[str, ...]:
         words = parse_json(text[at:end].encode(), "")
     except (ValueError, RecursionError, TraceError):
         return ()
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        return ()
-    return tuple(words)
+    is_text = isinstance(words, list) and all(isinstance(word, str) for word in words)
+    return tuple(words) if isinstance(words, list) and is_text else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,17 +291,9 @@ def _launch(row: _Row) -> KernelResources:
 
 
 def _agent_of(row: _Row) -> AgentFacts:
-    return AgentFacts(
-        name=row["name"],
-        waves_per_simd=max(0, row.number("max_waves_per_simd")),
-        simds_per_cu=max(0, row.number("simd_per_cu")),
-        wave_size=max(0, row.number("wave_front_size")),
-        lds=max(0, row.number("lds_size_in_kb")) * 1024,
-        cus=max(0, row.number("cu_count")),
-        file=row.file,
-        engines=max(0, row.number("num_shader_banks")),
-        product=row["product_name"],
-    )
+    sizes = {name: max(0, row.number(column)) for name, column in _AGENT.items()}
+    lds = max(0, row.number("lds_size_in_kb")) * 1024
+    return AgentFacts(row["name"], lds=lds, file=row.file, product=row["product_name"], **sizes)
 
 
 def _chosen(rows: list[_Row], folder: str, kernel: str, notes: list[str]) -> KernelResources | None:
@@ -315,14 +303,8 @@ def _chosen(rows: list[_Row], folder: str, kernel: str, notes: list[str]) -> Ker
     named = _named(rows, kernel)
     if not named:
         what = f"{kernel[:60]} is" if kernel else "a kernel without a name is"
-        notes.append(
-            Message(
-                "{0} has {1}, but {2} none of them.",
-                rows[0].file,
-                plural(len(rows), "launch", "launches"),
-                what,
-            )
-        )
+        count = plural(len(rows), "launch", "launches")
+        notes.append(Message("{0} has {1}, but {2} none of them.", rows[0].file, count, what))
         return None
     number = _DISPATCH.search(folder)
     same = [row for row in named if number and row.number("dispatch_id") == int(number[1])]
@@ -347,11 +329,9 @@ def _named(rows: list[_Row], kernel: str) -> list[_Row]:
         return []
     plain = {name: _plain(name) for name in {row["kernel_name"] for row in rows} if name}
     same = {name for name, text in plain.items() if text == wanted}
-    same = same or {
-        name
-        for name, text in plain.items()
-        if min(len(text), len(wanted)) > 3 and (text in wanted or wanted in text)
-    }
+    if not same and len(wanted) > 3:
+        long = ((name, text) for name, text in plain.items() if len(text) > 3)
+        same = {name for name, text in long if text in wanted or wanted in text}
     return [row for row in rows if row["kernel_name"] in same]
 
 

@@ -157,10 +157,10 @@ def shader_data(se: int, table: np.ndarray, offset: int) -> ShaderData:
         se=se,
         time=frozen(table[:, 0] + offset),
         value=frozen((table[:, 1] & 0xFFFFFFFF).astype(np.uint32)),
-        cu=clipped(table[:, 2], np.int16),
-        simd=clipped(table[:, 3], np.int16),
-        slot=clipped(table[:, 4], np.int16),
-        flags=clipped(table[:, 5], np.int16),
+        **{
+            name: clipped(table[:, at], np.int16)
+            for at, name in enumerate(("cu", "simd", "slot", "flags"), 2)
+        },
     )
 
 
