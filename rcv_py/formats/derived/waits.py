@@ -84,12 +84,7 @@ def _listed(
         queues, state, token, ends, producers, wave_first,
     )  # fmt: skip
     count = int(wave_first[-1])
-    return WaitLists(
-        token=token[:count],
-        first=ends[: count + 1],
-        producers=producers[: ends[count]],
-        wave_first=wave_first,
-    )
+    return WaitLists(token[:count], ends[: count + 1], producers[: ends[count]], wave_first)
 
 
 class _Steps(NamedTuple):

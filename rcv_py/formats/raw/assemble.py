@@ -33,6 +33,7 @@ TARGET_FROM_STREAM = "the layout of the trace"
 GFX1250 = "gfx1250"
 GFX1250_VERSION = 5  # of the layout, which no other GPU of generation 12 has
 _ENTRIES = ("started", "entry", "launched")  # places of an engine where kernels begin
+Numbers = Mapping[tuple[int, int], int]  # of kernels, by code object and address
 _UNIT, _ARRAY = 0x7F, 7  # bits of a compute unit, and of the shader array
 
 
@@ -218,7 +219,7 @@ class _Once:
         return np.repeat(values[self._which], np.diff(self._heads, append=self._rows))
 
 
-def _kernels(places: Places, numbers: Mapping[tuple[int, int], int]) -> np.ndarray:
+def _kernels(places: Places, numbers: Numbers) -> np.ndarray:
     once = _Once(places)
     return once.spread(np.array([numbers.get(key, 0) for key in once.keys], dtype=np.int32))
 
@@ -227,7 +228,7 @@ def _joined(columns: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
     return fit(np.concatenate([np.zeros(0, dtype=np.int64), *columns]), dtype)
 
 
-def _index(engines: Sequence[Engine], numbers: Mapping[tuple[int, int], int]) -> WaveIndex:
+def _index(engines: Sequence[Engine], numbers: Numbers) -> WaveIndex:
     """The waves by engine, SIMD, slot and number, in the order of the columns."""
     table = np.concatenate([np.zeros(0, dtype=FACTS), *(engine.facts for engine in engines)])
     moved = _joined([np.full(len(engine.facts), engine.offset) for engine in engines], np.int64)
@@ -243,9 +244,7 @@ def _index(engines: Sequence[Engine], numbers: Mapping[tuple[int, int], int]) ->
     )
 
 
-def _occupancy(
-    engines: Sequence[Engine], numbers: Mapping[tuple[int, int], int], names: Mapping[int, str]
-) -> WaveEvents:
+def _occupancy(engines: Sequence[Engine], numbers: Numbers, names: Mapping[int, str]) -> WaveEvents:
     records = [engine.stream.occupancy for engine in engines]
     time = _joined([engine.stream.occupancy.time + engine.offset for engine in engines], np.int64)
     is_start = np.concatenate([np.zeros(0, dtype=bool), *(one.is_start for one in records)])
@@ -283,10 +282,7 @@ def _events(engines: Sequence[Engine]) -> HardwareEvents | None:
 
 
 def _dispatches(
-    engines: Sequence[Engine],
-    numbers: Mapping[tuple[int, int], int],
-    names: Mapping[int, str],
-    device: Architecture,
+    engines: Sequence[Engine], numbers: Numbers, names: Mapping[int, str], device: Architecture
 ) -> tuple[Dispatch, ...]:
     # A stream of gfx9 counts LDS in allocation granules, and does not say of which GPU.
     granules = device.lds_granule / 512 if device.gfxip == 9 else 1

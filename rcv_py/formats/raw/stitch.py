@@ -217,13 +217,8 @@ def stitch(
     )
     state = np.zeros(len(STATE), dtype=np.int64)
     _walk(of_wave, named, tokens, lines, rows, matched, state)
-    changed = replace(
-        waves,
-        time=tokens[TIME],
-        kind=tokens[KIND].astype(np.uint8),
-        stall=tokens[STALL],
-        duration=tokens[DURATION],
-    )
+    time, kind, stall, duration = tokens
+    changed = replace(waves, time=time, kind=kind.astype(np.uint8), stall=stall, duration=duration)
     return Stitched(changed, rows, matched)
 
 

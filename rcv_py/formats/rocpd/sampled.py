@@ -82,15 +82,11 @@ class SampleRows:
         return np.bincount(np.concatenate([np.zeros(0, dtype=np.int64), *of]), minlength=launches)
 
     def samples(
-        self,
-        code: Sequence[LoadedCode],
-        kernel_of: np.ndarray,
-        kernels: Sequence[str],
-        has_places: bool = True,
+        self, code: Sequence[LoadedCode], kernel: np.ndarray, kernels: Sequence[str], has_places: bool = True
     ) -> PcSamples | None:
         """Return the samples by instruction, None if there are none.
 
-        `kernel_of` is the row of `kernels` by launch, int64, -1 if unknown.  Without `has_places` offsets
+        `kernel` is the row of `kernels` by launch, int64, -1 if unknown.  Without `has_places` offsets
         are mere numbers of instructions.
         """
         if not self._chunks:
@@ -100,7 +96,7 @@ class SampleRows:
         recording, codeobj, offset, launch, issued, reason, lanes, waves = every[:, why < 0]
         first, row = distinct(recording, codeobj, offset)
         size = len(first)
-        kernel = np.where(launch >= 0, np.append(kernel_of, -1)[np.maximum(launch, -1)], -1)
+        kernel = np.where(launch >= 0, np.append(kernel, -1)[np.maximum(launch, -1)], -1)
         counts = np.bincount(row, minlength=size)
         order = np.lexsort((offset[first], codeobj[first], recording[first], -counts))
         by_reason = np.bincount((row * MAX_REASONS + reason)[issued == 0], minlength=size * MAX_REASONS)

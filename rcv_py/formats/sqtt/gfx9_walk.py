@@ -41,6 +41,7 @@ from rcv_py.formats.sqtt.walked import (
     TOKEN_FIRST,
     WAVE,
     Columns,
+    Start,
     add_break,
     add_note,
     add_occupancy,
@@ -106,13 +107,9 @@ IDLE, EXEC, WAIT, STALLED = map(int, (WaveState.IDLE, WaveState.EXEC, WaveState.
 def walk(  # noqa: C901, PLR0912, PLR0915 - one branch a type of token
     data: ndarray, stop: int, state: ndarray, to: Columns
 ) -> None:
-    """Process the tokens that begin before byte `stop`, until a column is full.
+    """Process the tokens of a stream (int8) that begin before byte `stop`, until a column is full.
 
-    Args:
-        data: int8, the whole stream.
-        stop: a byte of it.
-        state: int64 [SIZE], changed.
-        to: the columns, filled.
+    It changes the state, int64 [SIZE], and fills the columns.
     """
     at, now = state[POSITION], state[TIME]
     while at < stop and state[IS_FULL] == 0:
@@ -204,10 +201,8 @@ def next_time(data: ndarray, at: int, now: int, state: ndarray) -> int:
 
 
 @part
-def begin_wave(
-    s: int, now: int, is_started: int, start: tuple[int, int, int, int, int], state: ndarray
-) -> None:
-    """A wave begins; `start`: its ME, pipe, entry, workgroup and cluster."""
+def begin_wave(s: int, now: int, is_started: int, start: Start, state: ndarray) -> None:
+    """A wave begins in a slot."""
     open_wave(state, s, now, IDLE, start)
     for field in range(TRAP, LAST, SLOTS):
         state[field + s] = 0
@@ -238,9 +233,7 @@ def on_start_or_end(data: ndarray, at: int, now: int, state: ndarray, to: Column
 
 
 @part
-def on_start(
-    count: int, s: int, now: int, start: tuple[int, int, int, int, int], state: ndarray, to: Columns
-) -> bool:
+def on_start(count: int, s: int, now: int, start: Start, state: ndarray, to: Columns) -> bool:
     """A wave starts, or is switched; return whether it starts."""
     if count <= SWITCH:
         if state[WAVE + s] < 0:  # else already reported
@@ -315,9 +308,7 @@ def end_open(s: int, state: ndarray, to: Columns) -> None:
 
 
 @part
-def on_turn(
-    place: int, now: int, is_start: bool, start: tuple[int, int, int, int, int], state: ndarray, to: Columns
-) -> None:
+def on_turn(place: int, now: int, is_start: bool, start: Start, state: ndarray, to: Columns) -> None:
     """A wave began or ended anywhere; where one runs, a start is reported again.
 
     If it has no start it began before the stream; once data are lost, such an end is ignored.

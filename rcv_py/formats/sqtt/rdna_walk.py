@@ -56,6 +56,7 @@ from rcv_py.formats.sqtt.walked import (
     TOKEN_FIRST,
     WAVE,
     Columns,
+    Start,
     add_break,
     add_note,
     add_occupancy,
@@ -275,9 +276,7 @@ def retire_wave(state: ndarray, slot: int, to: Columns) -> None:
 
 
 @part
-def on_start(
-    state: ndarray, slot: int, meaning: int, time: int, start: tuple[int, int, int, int, int], to: Columns
-) -> None:
+def on_start(state: ndarray, slot: int, meaning: int, time: int, start: Start, to: Columns) -> None:
     """Handle a start on the traced SIMD: a new wave, or the save or restore of a context."""
     is_there = state[WAVE + slot] >= 0 and state[IS_OVER + slot] == 0
     is_back = meaning == RESTORED
@@ -323,15 +322,7 @@ def on_address(state: ndarray, slot: int, address: int, time: int, to: Columns) 
 
 
 @part
-def on_turn(
-    state: ndarray,
-    spot: int,
-    slot: int,
-    meaning: int,
-    time: int,
-    start: tuple[int, int, int, int, int],
-    to: Columns,
-) -> None:
+def on_turn(state: ndarray, spot: int, slot: int, meaning: int, time: int, start: Start, to: Columns) -> None:
     """A wave began, ended, was saved or restored anywhere.
 
     The start of an end without a start was before the stream, if nothing was lost; a start where a wave runs
@@ -376,9 +367,7 @@ def cluster_of(state: ndarray) -> int:
 
 
 @part
-def turn_of(
-    given: Given, at: int, low: int, token: int, state: ndarray
-) -> tuple[int, int, int, tuple[int, int, int, int, int]]:
+def turn_of(given: Given, at: int, low: int, token: int, state: ndarray) -> tuple[int, int, int, Start]:
     """Return the meaning of a start or an end, shader array with SIMD and WGP, slot, and facts of a start."""
     if token == WAVE_END:
         spot, slot = low >> given.known.end_place & given.known.place_mask, low >> given.known.end_slot & 31
@@ -539,10 +528,7 @@ def on_instruction(
 def walk(given: Given, state: ndarray, to: Columns) -> None:  # noqa: C901 - one branch per kind of token
     """Walk a window until a column is full, the window ends, or no token fits.
 
-    Args:
-        given: the window and its tables.
-        state: int64 [STATES], position and state of the walk; changed.
-        to: the columns; filled.
+    It changes the state, int64 [STATES], and fills the columns.
     """
     gfxip, late = given.known.gfxip, given.known.late
     at, time, scanned = state[AT], state[NOW], state[SCANNED]

@@ -16,9 +16,8 @@ from rcv_py.base.runs import borders
 from rcv_py.formats.sqtt.records import OF_BORDERS, REPLAYED, WaveRecords, with_state
 from rcv_py.model.kinds import TokenKind, WaveState
 
-IMMED, SMEM, VMEM, LDS = (
-    int(kind) for kind in (TokenKind.IMMED, TokenKind.SMEM, TokenKind.VMEM, TokenKind.LDS)
-)
+KINDS = (TokenKind.IMMED, TokenKind.SMEM, TokenKind.VMEM, TokenKind.LDS)
+IMMED, SMEM, VMEM, LDS = map(int, KINDS)
 
 
 def without_replays(waves: WaveRecords) -> WaveRecords:
@@ -38,19 +37,14 @@ def without_replays(waves: WaveRecords) -> WaveRecords:
     columns = {"time": time, "kind": waves.kind, "stall": stall, "duration": duration, "flags": waves.flags}
     assert set(columns) == set(OF_BORDERS["token_first"])
     kept, wave = borders(keep), np.searchsorted(first, replays, side="right") - 1
-    owner = np.repeat(first[:-1], np.diff(waves.break_first))
+    owner, since = np.repeat(first[:-1], np.diff(waves.break_first)), since[replays]
+    lasts = waves.time[replays] - since
     return replace(
         waves,
         **{name: column[keep] for name, column in columns.items()},
         token_first=kept[first],
         break_token=kept[owner + waves.break_token + 1] - kept[owner] - 1,
-        **with_state(
-            waves,
-            wave,
-            since[replays] - waves.begin[wave],
-            waves.time[replays] - since[replays],
-            WaveState.STALL,
-        ),
+        **with_state(waves, wave, since - waves.begin[wave], lasts, WaveState.STALL),
     )
 
 
@@ -83,14 +77,8 @@ def _rewind(
 ) -> None:
     """Fill `keep`, `before` (the kept token before each) and `since` (of a replay); correct what follows one.
 
-    Args:
-        first: int64 [waves + 1], first token of each.
-        begin: int64 [waves].
-        kind: uint8 [tokens].
-        time, stall, duration: int64 [tokens]; changed.
-        keep: bool [tokens], all False.
-        before: int64 [tokens].
-        since: int64 [tokens].
+    `first` is int64 [waves + 1], the first token of each, and `begin` int64 [waves].  Of tokens, `kind` is
+    uint8, `keep` bool, at first False, and the others are int64; `time`, `stall` and `duration` change.
     """
     for wave in range(len(begin)):
         last, stalls = -1, -1  # the last kept token; since when the wave stalls, -1: it does not

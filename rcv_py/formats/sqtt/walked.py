@@ -86,6 +86,7 @@ OCCUPANCY = {
     "time": np.int64, "is_start": np.bool_, "cu": np.int16, "simd": np.int16, "slot": np.int16,
     "me": np.int16, "pipe": np.int16, "entry": np.uint64, "workgroup": np.int16, "cluster": np.int16,
 }  # fmt: skip
+Start = tuple[int, int, int, int, int]  # of a wave: ME, pipe, entry, workgroup and cluster
 
 
 class Columns(NamedTuple):
@@ -167,8 +168,8 @@ def name_break(state: ndarray, slot: int, address: int, after: int, to: Columns)
 
 
 @part
-def open_wave(state: ndarray, slot: int, time: int, does: int, start: tuple[int, int, int, int, int]) -> None:
-    """A wave begins in a slot that no wave holds; `start`: its ME, pipe, entry, workgroup and cluster."""
+def open_wave(state: ndarray, slot: int, time: int, does: int, start: Start) -> None:
+    """A wave begins in a slot that no wave holds."""
     for fact in range(NAMED, OWN, SLOTS):
         state[fact + slot] = 0
     state[WAVE + slot], state[DOES + slot] = 0, does
@@ -196,17 +197,9 @@ def close_wave(state: ndarray, slot: int, to: Columns) -> None:
 
 @part
 def add_occupancy(
-    state: ndarray,
-    time: int,
-    is_start: int,
-    place: tuple[int, int, int],
-    start: tuple[int, int, int, int, int],
-    to: Columns,
+    state: ndarray, time: int, is_start: int, place: tuple[int, int, int], start: Start, to: Columns
 ) -> None:
-    """A wave began or ended at a unit, SIMD and slot; `start`: its ME, pipe, entry, workgroup and cluster.
-
-    `is_start` is 3 for a wave that began before the stream.
-    """
+    """A wave began or ended at a unit, SIMD and slot; `is_start` is 3 if it began before the stream."""
     row = state[OCCUPIED]
     to.occupancy[row, 0], to.occupancy[row, 1] = time, is_start & 1
     to.occupancy[row, 2], to.occupancy[row, 3], to.occupancy[row, 4] = place

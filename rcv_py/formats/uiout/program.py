@@ -18,6 +18,7 @@ from rcv_py.model.code import Kernel
 
 _ARROW = " -> "
 _MAX_LINE_DIGITS = 9  # digits of a line number that fits into 32 bits
+Place = tuple[int, int]  # code object, address
 Entry = tuple[str, str]  # a kernel in the file's own list: symbol, display name
 
 
@@ -110,7 +111,7 @@ def layout(
     codeobj: np.ndarray,
     address: np.ndarray,
     is_label: np.ndarray,
-    entries: Mapping[tuple[int, int], Entry],
+    entries: Mapping[Place, Entry],
     version: str,
 ) -> ProgramOrder:
     """Divide the rows into kernels: a row belongs to the last kernel that begins at or before its address.
@@ -138,10 +139,7 @@ def layout(
 
 
 def _begins(
-    text: list[str],
-    places: list[tuple[int, int]],
-    is_label: np.ndarray,
-    entries: Mapping[tuple[int, int], Entry],
+    text: list[str], places: list[Place], is_label: np.ndarray, entries: Mapping[Place, Entry]
 ) -> np.ndarray:
     """Rows with which a kernel begins: its label, or an entry point that has no label row."""
     # A label inside a kernel begins none.
