@@ -201,15 +201,12 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
         problems=problems,
     )
     problems += found.problems
-    problems.inform(
-        file.name, NOT_RUN, WHAT_THEN, Affects.WAVES, Affects.OCCUPANCY, Affects.COUNTERS, brief=NOT_RUN_BRIEF
-    )
+    affects = (Affects.WAVES, Affects.OCCUPANCY, Affects.COUNTERS)
+    problems.inform(file.name, NOT_RUN, WHAT_THEN, *affects, brief=NOT_RUN_BRIEF)
     report_no_lines(code.table, file.name, problems)
     sources = sources_of(file.parent, frozenset(), list(code.paths), options.source_map, problems)
-    kernels = [
-        kernel._replace(lanes=found.lanes(int(code.table.address[kernel.first])))
-        for kernel in code.table.kernels
-    ]
+    address = code.table.address
+    kernels = [one._replace(lanes=found.lanes(int(address[one.first]))) for one in code.table.kernels]
     return Trace(
         path=path,
         name=file.name,

@@ -40,9 +40,8 @@ def fit(values: np.ndarray, dtype: Any) -> np.ndarray:
     """Return integer `values` as a new read-only column of `dtype`; ValueError if one does not fit."""
     low, high = bounds(values)
     if not holds(dtype, low, high):
-        raise ValueError(
-            Message("a number lies outside {0}: {1}", np.dtype(dtype).name, low if low < 0 else high)
-        )
+        odd = low if low < 0 else high
+        raise ValueError(Message("a number lies outside {0}: {1}", np.dtype(dtype).name, odd))
     return frozen(values.astype(dtype))
 
 

@@ -188,9 +188,8 @@ def _content(handle: int, name: str, limit: int, size: int) -> bytes:
     if not stat.S_ISREG(about.st_mode):
         raise BrokenFile(name, "it is not a plain file")
     if about.st_size > limit:
-        raise BrokenFile(
-            name, Message("it has {0:,} bytes, more than the {1:,} that are accepted", about.st_size, limit)
-        )
+        large = Message("it has {0:,} bytes, more than the {1:,} that are accepted", about.st_size, limit)
+        raise BrokenFile(name, large)
     with os.fdopen(handle, "rb", buffering=0, closefd=False) as file:
         return file.read(size)
 
@@ -209,9 +208,7 @@ def _not_json(data: bytes, name: str, error: orjson.JSONDecodeError) -> BrokenFi
     if not data.strip():
         return BrokenFile(name, "it is empty", str(error))
     if error.pos >= len(data.decode("utf-8", "replace").rstrip()) or "end of data" in error.msg:
-        return BrokenFile(
-            name, Message("it ends in the middle, after {0}", plural(len(data), "byte")), str(error)
-        )
-    return BrokenFile(
-        name, Message("it is not JSON (line {0}, column {1})", error.lineno, error.colno), str(error)
-    )
+        why = Message("it ends in the middle, after {0}", plural(len(data), "byte"))
+    else:
+        why = Message("it is not JSON (line {0}, column {1})", error.lineno, error.colno)
+    return BrokenFile(name, why, str(error))

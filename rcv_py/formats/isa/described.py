@@ -79,9 +79,8 @@ def read_description(path: Path) -> IsaDescription:
             parser.Parse(data[at : at + _PIECE], False)
         parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise _no_isa(
-            path, Message("line {0} is no XML, {1}", error.lineno, expat.ErrorString(error.code))
-        ) from error
+        why = expat.ErrorString(error.code)
+        raise _no_isa(path, Message("line {0} is no XML, {1}", error.lineno, why)) from error
     if not reader.instructions:
         raise _no_isa(path, "it describes no instructions")
     return IsaDescription(reader.architecture, reader.instructions)

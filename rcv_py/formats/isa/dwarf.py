@@ -332,9 +332,8 @@ def _adopted(skeleton: Any, unit: Any, places: dict[int, int]) -> Any:
         "DW_AT_addr_base": _number(own, "DW_AT_addr_base") or _number(own, "DW_AT_GNU_addr_base"),
         "DW_AT_rnglists_base": places.get(RANGES, 0) + (20 if unit.structs.dwarf_format == 64 else 12),
     }
-    top.attributes |= {
-        name: AttributeValue(name, "DW_FORM_sec_offset", base, base, 0, 0) for name, base in bases.items()
-    }
+    for name, base in bases.items():
+        top.attributes[name] = AttributeValue(name, "DW_FORM_sec_offset", base, base, 0, 0)
     unit.get_top_DIE = lambda: top
     return unit
 

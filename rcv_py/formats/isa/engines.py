@@ -65,11 +65,10 @@ def llvm(library: str, target: str, lanes: str) -> tuple[str, Read]:
 def comgr(library: str, target: str, _lanes: str) -> tuple[str, Read]:
     """The disassembler of AMD's code object manager."""
     lib = ctypes.CDLL(library)
-    memory_type = ctypes.CFUNCTYPE(
-        ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p
-    )
-    text_type = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
-    address_type = ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_void_p)
+    number, pointer = ctypes.c_uint64, ctypes.c_void_p
+    memory_type = ctypes.CFUNCTYPE(number, number, pointer, number, pointer)
+    text_type = ctypes.CFUNCTYPE(None, ctypes.c_char_p, pointer)
+    address_type = ctypes.CFUNCTYPE(None, number, pointer)
     here = (0, 0, 0)  # the current read: place in memory, bytes there, address
     said = b""
 

@@ -104,9 +104,8 @@ class Archive:
 
     def _checked(self, listed: list[zipfile.ZipInfo]) -> dict[str, Member]:
         if len(listed) > MEMBERS:
-            many = Message(
-                "it has {0:,} members, more than the {1:,} that are accepted", len(listed), MEMBERS
-            )
+            count = len(listed)
+            many = Message("it has {0:,} members, more than the {1:,} that are accepted", count, MEMBERS)
             raise self.broken(many)
         found: dict[str, Member] = {}
         for one in listed:
@@ -119,14 +118,11 @@ class Archive:
                 odd = Message("its member {0} is encrypted, or packed in a way that is not known", shown)
                 raise self.broken(odd)
             most = max(FREE_BYTES, one.compress_size * RATIO) if one.compress_type else one.compress_size
-            if one.file_size > min(MEMBER_BYTES, most) or min(one.file_size, one.compress_size) < 0:
-                raise self.broken(
-                    Message("its member {0} claims {1:,} bytes, more than are accepted", shown, one.file_size)
-                )
-            is_compressed = one.compress_type == zipfile.ZIP_DEFLATED
-            found[one.filename] = Member(
-                one.header_offset, one.compress_size, one.file_size, one.CRC, is_compressed
-            )
+            size, packed, is_compressed = one.file_size, one.compress_size, bool(one.compress_type)
+            if size > min(MEMBER_BYTES, most) or min(size, packed) < 0:
+                large = Message("its member {0} claims {1:,} bytes, more than are accepted", shown, size)
+                raise self.broken(large)
+            found[one.filename] = Member(one.header_offset, packed, size, one.CRC, is_compressed)
         if sum(member.size for member in found.values()) > ALL_BYTES:
             raise self.broken("it claims more bytes than any capture has")
         return found

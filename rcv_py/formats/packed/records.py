@@ -183,6 +183,5 @@ def _check(kind: type, name: str, column: np.ndarray) -> None:
     if column.dtype == np.int64:
         low, high = bounds(column.reshape(-1))
         if low <= -LIMIT or high >= LIMIT:
-            raise Unreadable(
-                Message("the column {0} of {1} has a number that is too large", name, kind.__name__)
-            )
+            large = Message("the column {0} of {1} has a number that is too large", name, kind.__name__)
+            raise Unreadable(large)

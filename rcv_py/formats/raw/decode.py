@@ -70,9 +70,8 @@ def decoded_engine(job: EngineJob) -> Engine:
         stream = replace(stream, waves=store.waves())
         del data
         checkpoint()
-        loads = address_map(
-            stream.code_objects, objects.extents, entries_of(stream), partial(_explained, stream, objects)
-        )
+        fits = partial(_explained, stream, objects)
+        loads = address_map(stream.code_objects, objects.extents, entries_of(stream), fits)
         if job.options.decoder == OFFICIAL:
             found = _official(job, stream, loads, objects, problems)
         else:

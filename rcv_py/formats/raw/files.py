@@ -191,12 +191,11 @@ def code_files(folder: Path) -> tuple[tuple[CodeFile, ...], frozenset[str]]:
 def raw_capture(path: Path) -> RawCapture | None:
     """Return the capture that a folder or an `.att` file names; None if there is none, or several."""
     if path.name.endswith(STREAM) and not path.is_dir():
-        captures = raw_captures(path.parent)
-        found = [
-            one for one in captures if path.name in (*one.left_out, *(file.name for file in one.streams))
-        ]
-    else:
-        found = list(raw_captures(path))
+        for one in raw_captures(path.parent):
+            if path.name in (*one.left_out, *(file.name for file in one.streams)):
+                return one
+        return None
+    found = raw_captures(path)
     return found[0] if len(found) == 1 else None
 
 

@@ -241,12 +241,8 @@ def _waves(
 def _occupancy(table: np.ndarray, entry: np.ndarray) -> OccupancyRecords:
     bits = table["bits"].astype(np.int64)
     is_ext = bits >> 8 & 1 > 0
-    facts = {
-        "me": bits >> 1 & 7,
-        "pipe": bits >> 4 & 15,
-        "workgroup": bits >> 9 & 127,
-        "cluster": bits >> 16 & 31,
-    }
+    facts = {"me": bits >> 1 & 7, "pipe": bits >> 4 & 15}
+    facts |= {"workgroup": bits >> 9 & 127, "cluster": bits >> 16 & 31}
     return OccupancyRecords(
         time=table["time"].astype(np.int64),
         is_start=bits & 1 > 0,

@@ -96,9 +96,8 @@ def _capture(path: Path) -> RawCapture:
     capture = raw_capture(path)
     if capture is None:
         count = len(raw_captures(path))
-        raise NotATrace(
-            path, Message("it holds {0} raw captures", count) if count else "it holds no .att file"
-        )
+        why = Message("it holds {0} raw captures", count) if count else "it holds no .att file"
+        raise NotATrace(path, why)
     return capture
 
 

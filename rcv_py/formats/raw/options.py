@@ -42,9 +42,8 @@ def chosen() -> RawOptions:
     rules = os.environ.get(SOURCE_MAP, "").split("\n")
     decoder = os.environ.get(DECODER_NAME) or AUTO
     if decoder not in DECODERS:
-        raise UsageError(
-            Message("There is no decoder {0}.", decoder), hint=Message("There are: {0}.", ", ".join(DECODERS))
-        )
+        hint = Message("There are: {0}.", ", ".join(DECODERS))
+        raise UsageError(Message("There is no decoder {0}.", decoder), hint=hint)
     return RawOptions(
         decoder=decoder,
         source_map=tuple(rule_of(rule) for rule in rules if rule.strip()),
@@ -61,12 +60,8 @@ def choosing(
     target: str | None = None,
 ) -> Iterator[None]:
     """Set options for `chosen` in the block and in processes started in it; None changes nothing."""
-    said = {
-        DECODER_NAME: decoder,
-        SOURCE_MAP: "\n".join(source_map or ()),
-        KERNEL_NAME: kernel,
-        TARGET_NAME: target,
-    }
+    said = {DECODER_NAME: decoder, KERNEL_NAME: kernel, TARGET_NAME: target}
+    said[SOURCE_MAP] = "\n".join(source_map or ())
     before = {name: os.environ.get(name) for name in said}
     os.environ.update({name: value for name, value in said.items() if value})
     try:

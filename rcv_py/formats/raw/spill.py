@@ -130,11 +130,8 @@ class RecordStore:
     def waves(self) -> SpilledWaves:
         """Return all waves."""
         facts, order = joined(self._facts), np.argsort(np.concatenate(self._ranks))
-        first = {
-            border: [np.zeros(0, np.int64), *(getattr(one, border)[:-1] for one in self._facts)]
-            for border in ROWS
-        }
-        sizes = [len(one) for one in self._facts]
+        none, sizes = np.zeros(0, np.int64), [len(one) for one in self._facts]
+        first = {name: [none, *(getattr(one, name)[:-1] for one in self._facts)] for name in ROWS}
         return SpilledWaves(
             **facts.facts_at(order),
             parts=self._parts,

@@ -35,12 +35,9 @@ _MATTERS = IS_WAITCNT | IS_LOAD | IS_CLOCK  # in every stream
 _MATTERS_IN = {9: IS_BARRIER | IS_SCALED | SWAPS, 12: IS_MOVE_64}  # by major version of the graphics IP
 _LOOKS_AHEAD = IS_BARRIER_WAIT | IS_PAUSE | IS_END  # where s_barrier_wait may leave no token
 
-VALU, IMMED, SALU, VMEM, BRANCH = map(
-    int, (Category.VALU, Category.IMMED, Category.SALU, Category.VMEM, Category.BRANCH)
-)
-JUMP, NEXT, TRAP, MSG, FLAT, SMEM = map(
-    int, (TokenKind.JUMP, TokenKind.NEXT, TokenKind.TRAP, TokenKind.MSG, TokenKind.FLAT, TokenKind.SMEM)
-)
+VALU, IMMED, SALU, VMEM = map(int, (Category.VALU, Category.IMMED, Category.SALU, Category.VMEM))
+JUMP, NEXT, TRAP, MSG = map(int, (TokenKind.JUMP, TokenKind.NEXT, TokenKind.TRAP, TokenKind.MSG))
+BRANCH, FLAT, SMEM = int(Category.BRANCH), int(TokenKind.FLAT), int(TokenKind.SMEM)
 UNFINISHED, LAST_KIND = int(TokenKind.NONE), int(TokenKind.BVH)  # other kinds are no instructions
 
 
@@ -211,10 +208,8 @@ def stitch(
     owner = np.repeat(waves.token_first[:-1], np.diff(waves.break_first))
     named[:, is_entry] = waves.token_first[:-1], starts.entry
     named[:, ~is_entry] = owner + waves.break_token + 1, starts.breaks
-    first = waves.token_first
-    of_wave = np.stack(
-        (first[:-1], first[1:], named_first[:-1], named_first[1:], waves.begin, waves.end), axis=1
-    )
+    first, of_named = waves.token_first, (named_first[:-1], named_first[1:])
+    of_wave = np.stack((first[:-1], first[1:], *of_named, waves.begin, waves.end), axis=1)
     state = np.zeros(len(STATE), dtype=np.int64)
     _walk(of_wave, named, tokens, lines, rows, matched, state)
     time, kind, stall, duration = tokens

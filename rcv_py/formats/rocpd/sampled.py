@@ -63,18 +63,14 @@ class SampleRows:
         it issued (0, 1 or UNSURE), reason, EXEC of either sign, waves.
         """
         code_object, offset, issued, reason, lanes, waves = columns
-        first = (
+        place = (
             np.full(len(launch), recording),
             number_column(code_object, -1),
             number_column(offset, LIMIT),
         )
-        outcome = (
-            number_column(issued, 2),
-            number_column(reason, 0),
-            _lanes(lanes),
-            number_column(waves, -1),
-        )
-        self._chunks.append(np.stack((*first, np.array(launch, dtype=np.int64), *outcome)))
+        why = (number_column(issued, 2), number_column(reason, 0))
+        more = (_lanes(lanes), number_column(waves, -1))
+        self._chunks.append(np.stack((*place, np.array(launch, dtype=np.int64), *why, *more)))
 
     def launched(self, launches: int) -> np.ndarray:
         """Return the number of samples by row of the launch; int64 [launches]."""

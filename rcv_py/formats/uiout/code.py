@@ -96,10 +96,8 @@ def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problem
     """Return the code from `rows` of the table in file `name`, and dictionaries of `data`.  Never raises."""
     columns = code_columns(rows, data.get("header"))
     columns = columns._replace(text=list(with_high_registers(columns.text)))
-    texts = [
-        elide_right(text, NAME_LETTERS if text.startswith(_LABELS) else INSTRUCTION_LETTERS)
-        for text in columns.text
-    ]
+    most = (NAME_LETTERS if text.startswith(_LABELS) else INSTRUCTION_LETTERS for text in columns.text)
+    texts = list(map(elide_right, columns.text, most))
     sources = [elide_right(source, SOURCE_LETTERS) for source in columns.source]
     ends = "their ends are left out"
     report_cut(problems, name, sum(map(is_not, texts, columns.text)), "instruction or name", ends)
@@ -145,9 +143,8 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
     """The rows whose instruction is a text; short rows are padded, long ones cut."""
     place = _positions(header)
     text_at = place.get("isa", -1)
-    usable = [
-        row for row in rows if isinstance(row, list) and len(row) > text_at and isinstance(row[text_at], str)
-    ]
+    listed = (row for row in rows if isinstance(row, list) and len(row) > text_at)
+    usable = [row for row in listed if isinstance(row[text_at], str)]
     by_place = list(zip_longest(*(row[:_MAX_COLUMNS] for row in usable)))  # pads short rows with None
     nothing = (None,) * len(usable)
     known = {field for field, at in place.items() if at < len(by_place)}  # a heading alone says nothing
@@ -188,10 +185,9 @@ def _addresses(values: Sequence[object]) -> np.ndarray:
 def _reasons(values: Sequence[object]) -> np.ndarray:
     lists = [list_of(value) for value in values]
     width = min(max([_REASONS, *map(len, lists)]), _MAX_REASONS)
-    rows = [
-        [max(0, whole_number(count, 0)) for count in row[:width]] + [0] * (width - len(row)) for row in lists
-    ]
-    return np.array(rows, dtype=np.int64).reshape(len(rows), width)
+    rows = (row[:width] + [0] * (width - len(row)) for row in lists)
+    table = [[max(0, whole_number(count, 0)) for count in row] for row in rows]
+    return np.array(table, dtype=np.int64).reshape(len(table), width)
 
 
 def _positions(header: object) -> dict[str, int]:

@@ -200,11 +200,9 @@ class _Scan:
             )
             problems.warn(INDEX, again, careful)
         if self._no_times:
-            first, waves = self._no_times[0], plural(len(self._no_times), "wave")
-            lost = Message(
-                "{0} could not be placed in time, such as {1}; the others are shown.", waves, first
-            )
-            problems.warn(first, lost, "Copy the capture folder again.")
+            name, waves = self._no_times[0], plural(len(self._no_times), "wave")
+            late = Message("{0} could not be placed in time, such as {1}; the others are shown.", waves, name)
+            problems.warn(name, late, "Copy the capture folder again.")
 
 
 def wave_span(folder: Path, file: str) -> tuple[int, int] | None:
@@ -262,12 +260,11 @@ def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
 
 def _pairs(events: WaveEvents, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows of starts and of the ends that follow them in the same slot; starts at `begins` only."""
-    order = np.lexsort(
-        (events.is_start, events.time, events.slot, events.simd, events.cu, events.sa, events.se)
-    )
+    places = (events.slot, events.simd, events.cu, events.sa, events.se)
+    order = np.lexsort((events.is_start, events.time, *places))
     first, second = order[:-1], order[1:]
     fits = events.is_start[first] & ~events.is_start[second]
     fits &= is_in(events.time[first], begins)
-    for column in (events.se, events.sa, events.cu, events.simd, events.slot):
+    for column in places:
         fits &= column[first] == column[second]
     return first[fits], second[fits]

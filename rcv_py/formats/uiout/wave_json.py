@@ -101,9 +101,8 @@ def _document(document: Any, data: bytes) -> RawWave:
     if not all(table is None or isinstance(table, simdjson.Array) for table in tables.values()):
         raise _Unusual  # an empty text has a length, too
     shapes = _shapes(data)
-    tokens, timeline = (
-        _rows(tables.get(name), width, shapes.get(name, b"")) for name, width in _WIDTHS.items()
-    )
+    parts = (_rows(tables.get(name), width, shapes.get(name, b"")) for name, width in _WIDTHS.items())
+    tokens, timeline = parts
     return RawWave(facts, tokens, timeline, _waits(tables.get("waitcnt"), shapes.get("waitcnt", b"")))
 
 
@@ -189,9 +188,8 @@ def parse_exactly(data: bytes) -> RawWave:
     try:
         document = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise ValueError(
-            Message("it is not JSON, or cut off (line {0}, column {1})", error.lineno, error.colno)
-        ) from error
+        why = Message("it is not JSON, or cut off (line {0}, column {1})", error.lineno, error.colno)
+        raise ValueError(why) from error
     wave = document.get("wave") if isinstance(document, dict) else None
     if not isinstance(wave, dict):
         raise ValueError("it does not describe a wave")
@@ -216,9 +214,8 @@ def _table(tables: dict[str, Any], name: str, width: int) -> np.ndarray:
     try:
         return int_table(tables[name], width)
     except ValueError as error:
-        raise ValueError(
-            Message("the rows of its {0} are not {1} whole numbers each ({2})", name, width, error)
-        ) from error
+        why = Message("the rows of its {0} are not {1} whole numbers each ({2})", name, width, error)
+        raise ValueError(why) from error
 
 
 def _exact_waits(entries: object) -> RawWaits | None:

@@ -107,9 +107,8 @@ class WaveFiles(PickledByCopy):
             notes += [(row, Message("{0} is damaged: {1}.", name, doubt)) for doubt in raw.doubts]
         for i in sorted({*negative, *negative_states}):
             notes.append((rows[i], f"{self.index.file[rows[i]]} {NEGATIVE}."))
-        return WaveColumns(
-            facts=facts, **tokens, **states, **waits, lod=None, missing=tuple(missing), notes=tuple(notes)
-        )
+        columns = tokens | states | waits
+        return WaveColumns(facts=facts, **columns, lod=None, missing=tuple(missing), notes=tuple(notes))
 
     def _facts(self, rows: list[int], said: list[dict[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
         """The facts of waves but those about their columns, and the cycles that align each wave, int64."""
