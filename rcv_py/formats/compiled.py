@@ -104,12 +104,8 @@ def _listed(file: Path, *_: int) -> CompiledFile:
             name = demangled(symbol[:NAME_LETTERS])
             found.append(CompiledKernel(file / place / _escaped(symbol), one.target, symbol, name, allocated))
         if len(found) > MAX_KERNELS:
-            problems.warn(
-                file.name,
-                Message("Of {0} the first {1:,} kernels are listed.", file.name, MAX_KERNELS),
-                "Choose with --target, or name a smaller file.",
-                Affects.CODE,
-            )
+            many = Message("Of {0} the first {1:,} kernels are listed.", file.name, MAX_KERNELS)
+            problems.warn(file.name, many, "Choose with --target, or name a smaller file.", Affects.CODE)
             break
     return CompiledFile(tuple(found[:MAX_KERNELS]), tuple(problems))
 

@@ -165,9 +165,7 @@ def text_of(value: object) -> str:
 def report_skipped(problems: Problems, name: str, count: int, what: str, example: object = None) -> None:
     """Add a Problem saying that `count` rows of a file were left out; nothing if there were none."""
     if count:
+        rows = plural(count, f"unusable {what}")
         shown = "" if example is None else Message(", the first is {0}", elide_right(repr(example), 60))
-        problems.warn(
-            name,
-            Message("{0} has {1}{2}; the rest is shown.", name, plural(count, f"unusable {what}"), shown),
-            "Record the trace again if something is missing.",
-        )
+        text = Message("{0} has {1}{2}; the rest is shown.", name, rows, shown)
+        problems.warn(name, text, "Record the trace again if something is missing.")

@@ -130,11 +130,8 @@ def parse_json(data: bytes, name: str, problems: Problems | None = None) -> obje
     except orjson.JSONDecodeError as error:
         raise _not_json(text.encode(), name, error) from error
     if problems is not None:
-        problems.inform(
-            name,
-            Message("{0} has characters that are not UTF-8; they are shown as �.", name),
-            "Names and paths with such characters may not find their file.",
-        )
+        odd = Message("{0} has characters that are not UTF-8; they are shown as �.", name)
+        problems.inform(name, odd, "Names and paths with such characters may not find their file.")
     return value
 
 

@@ -98,12 +98,8 @@ def found_objects(path: Path, problems: Problems, target: str = "") -> Iterator[
         for number, (name, data) in enumerate(_Search(path.name, problems).objects(whole)):
             checkpoint()
             if number >= MAX_OBJECTS:
-                problems.warn(
-                    path.name,
-                    Message("Of {0} the first {1:,} code objects are listed.", path.name, MAX_OBJECTS),
-                    "Name a smaller file.",
-                    Affects.CODE,
-                )
+                many = Message("Of {0} the first {1:,} code objects are listed.", path.name, MAX_OBJECTS)
+                problems.warn(path.name, many, "Name a smaller file.", Affects.CODE)
                 return
             known = name or target_of_name(path.stem)
             if is_of(known, target):
@@ -294,12 +290,8 @@ class _Search:
         return found
 
     def _warn(self, text: str) -> None:
-        self._problems.warn(
-            self._name,
-            Message(text, self._name),
-            "Its other code objects are listed; build or copy the file again.",
-            Affects.CODE,
-        )
+        hint = "Its other code objects are listed; build or copy the file again."
+        self._problems.warn(self._name, Message(text, self._name), hint, Affects.CODE)
 
 
 def _machine(start: bytes) -> str:

@@ -255,13 +255,8 @@ class _Maker:
             duration=tokens.duration,
             rows=len(self.texts),
         )
-        return _Parcel(
-            columns=_columns(self, begin, waves, tokens),
-            totals=sums,
-            tokens=len(tokens.line),
-            lost=int(lost[-1]),
-            lost_waves=int(np.count_nonzero(np.diff(lost))),
-        )
+        columns, lost_waves = _columns(self, begin, waves, tokens), int(np.count_nonzero(np.diff(lost)))
+        return _Parcel(columns, sums, tokens=len(tokens.line), lost=int(lost[-1]), lost_waves=lost_waves)
 
 
 class _Tokens(NamedTuple):

@@ -87,12 +87,8 @@ def read_sidecar(folder: Path, names: frozenset[str], problems: Problems) -> Sid
                 row_of.setdefault(place, row)
         elif text.startswith(";") and (symbol := elide_right(text.lstrip("; ").rstrip(": "), NAME_LETTERS)):
             labels.setdefault(place, (symbol, elide_right(columns.source[row], NAME_LETTERS)))
-    return Sidecar(
-        markers={name: table[name] for name in TABLES if isinstance(table.get(name), list)},
-        row_of=row_of,
-        columns=columns,
-        labels=labels,
-    )
+    markers = {name: table[name] for name in TABLES if isinstance(table.get(name), list)}
+    return Sidecar(markers, row_of, columns, labels)
 
 
 def marker_tables(section: bytes, codeobj: int) -> tuple[dict[str, list[list[Any]]], int]:

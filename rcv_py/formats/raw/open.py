@@ -260,11 +260,8 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
             Affects.SOURCE_LINES,
         )
     if is_part:
-        problems.inform(
-            capture.folder.name,
-            "This is the beginning of the capture; the rest is being decoded.",
-            "Wait for it: totals grow until then.",
-        )
+        text = "This is the beginning of the capture; the rest is being decoded."
+        problems.inform(capture.folder.name, text, "Wait for it: totals grow until then.")
     made = assembled(
         capture.path,
         found.engines,

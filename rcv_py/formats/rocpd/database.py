@@ -280,22 +280,18 @@ class PackedFields:
                 wrong += len(of) - len(whole)
                 self._take(layout, whole)
         if wrong:
-            problems.warn(
-                name,
-                Message(
-                    "{0} of PC samples have another size than their schema says; what they say is unknown.",
-                    plural(wrong, "blob"),
-                ),
+            text = Message(
+                "{0} of PC samples have another size than their schema says; what they say is unknown.",
+                plural(wrong, "blob"),
             )
+            problems.warn(name, text)
         if undescribed:
-            problems.warn(
-                name,
-                Message(
-                    "{0} of PC samples cannot be read: the database does not describe the fields; whether "
-                    "these samples issued, and why not, is unknown.",
-                    plural(undescribed, "blob"),
-                ),
+            text = Message(
+                "{0} of PC samples cannot be read: the database does not describe the fields; whether these "
+                "samples issued, and why not, is unknown.",
+                plural(undescribed, "blob"),
             )
+            problems.warn(name, text)
 
     def _take(self, layout: _Layout, rows: list[tuple[Any, ...]]) -> None:
         table = np.frombuffer(b"".join(row[3] for row in rows), np.uint8).reshape(len(rows), layout.size)

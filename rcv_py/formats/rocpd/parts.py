@@ -108,11 +108,8 @@ class Records:
     def add_code(self, id: int, agent: int, uri: object, *place: int) -> None:
         """Add a code object; address, size and delta are -1 if unknown."""
         address, size, delta = place
-        self.code.append(
-            LoadedCode(
-                id, agent, text_of(uri), address=address, size=size, recording=self.process, delta=delta
-            )
-        )
+        code = LoadedCode(id, agent, text_of(uri), address=address, size=size, delta=delta)
+        self.code.append(code._replace(recording=self.process))
 
     def add_kernel(self, id: object, symbol: object, name: object, numbers: Sequence[object]) -> None:
         """Add a kernel; `numbers` are its code object, VGPRs, AccVGPRs, SGPRs, LDS and scratch."""
@@ -163,26 +160,19 @@ class Records:
         sums = {at for name, at in number.items() if name.endswith("_sum")}
         kept = [one for one in kept if one[2] not in sums or first[one[:3]] is one]
         recorded = sum(value is not None for *_, value in self.values)
-        if gone := recorded - len(kept):
-            problems.warn(
-                file,
-                Message(
-                    "Left out of {0}, as repeated or no counts of a known counter: {1} of {2}.",
-                    file,
-                    plural(gone, "value"),
-                    f"{recorded:,}",
-                ),
+        if recorded > len(kept):
+            gone, every = plural(recorded - len(kept), "value"), f"{recorded:,}"
+            text = Message(
+                "Left out of {0}, as repeated or no counts of a known counter: {1} of {2}.", file, gone, every
             )
+            problems.warn(file, text)
         if self.odd_samples:
-            odd = plural(self.odd_samples, "sample")
-            problems.warn(
+            text = Message(
+                "Left out of {0}, as no counts of a known counter and time: {1} of streamed counters.",
                 file,
-                Message(
-                    "Left out of {0}, as no counts of a known counter and time: {1} of streamed counters.",
-                    file,
-                    odd,
-                ),
+                plural(self.odd_samples, "sample"),
             )
+            problems.warn(file, text)
         *rows, value = zip(*kept, strict=True) if kept else ((), (), (), ())
         launch, execution, counter = (frozen(np.array(row, dtype=np.int32)) for row in rows)
         lasts = frozen(number_column(self.durations, 0))

@@ -130,11 +130,8 @@ def with_state(
     changes = np.diff(states, prepend=np.uint8(0)) != 0
     changes[np.searchsorted(edges, starts[starts < total[-1]])] = True
     edges = edges[changes]
-    return {
-        "state_first": np.searchsorted(edges, starts),
-        "state": states[changes],
-        "state_duration": np.diff(np.append(edges, total[-1])),
-    }
+    lasts = np.diff(np.append(edges, total[-1]))
+    return {"state_first": np.searchsorted(edges, starts), "state": states[changes], "state_duration": lasts}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

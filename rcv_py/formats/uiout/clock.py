@@ -73,14 +73,13 @@ def align(samples: Mapping[int, ClockSamples]) -> tuple[dict[int, int], float]:
     clock; its offset is that, less the smallest of all, in cycles.  An engine without samples is not moved,
     and none is if the result is absurd.
     """
+    timed = {se: one for se, one in samples.items() if len(one.shader)}
     ends = {
         se: (*map(int, (one.shader[0], one.realtime[0], one.shader[-1], one.realtime[-1])),)
-        for se, one in samples.items()
-        if len(one.shader)
+        for se, one in timed.items()
     }
-    usable = [
-        (rt1 - rt0, sc1 - sc0) for sc0, rt0, sc1, rt1 in ends.values() if sc0 > 0 and rt1 > rt0 and sc1 > sc0
-    ]
+    lives = ((sc0, rt1 - rt0, sc1 - sc0) for sc0, rt0, sc1, rt1 in ends.values())
+    usable = [(rt, sc) for sc0, rt, sc in lives if sc0 > 0 and rt > 0 and sc > 0]
     ticks, cycles = sum(rt for rt, _ in usable), sum(sc for _, sc in usable)
     known = ticks / cycles if cycles else 0.0
     rate = known or NOMINAL_TICKS
@@ -108,10 +107,9 @@ def _samples(data: dict[str, Any], problems: Problems) -> dict[int, ClockSamples
             table = table[np.argsort(table[:, 0], kind="stable")]
             samples[se] = ClockSamples(frozen(table[:, 0].copy()), frozen(table[:, 1].copy()))
             if np.any(np.diff(table[:, 1]) < 0):
+                name = place_name(se)
                 back = Message(
-                    "{0}: the constant clock of {1} runs backwards; nanoseconds are doubtful.",
-                    FILE,
-                    place_name(se),
+                    "{0}: the constant clock of {1} runs backwards; nanoseconds are doubtful.", FILE, name
                 )
                 problems.warn(FILE, back, "Read times in cycles, or record the trace again.")
     report_skipped(problems, FILE, skipped, "clock sample")

@@ -64,13 +64,8 @@ def read_counters(
 
 def counter_samples(se: int, table: np.ndarray, offset: int) -> CounterSamples:
     """Return rows (int64 [n, 7]: time, four values, CU, bank) as samples; `offset` aligns the times."""
-    return CounterSamples(
-        se=se,
-        time=frozen(table[:, 0] + offset),
-        value=clipped(table[:, 1:5], np.int32, low=-(1 << 31)),
-        cu=clipped(table[:, 5], np.int16),
-        bank=clipped(table[:, 6], np.int16),
-    )
+    time, value = frozen(table[:, 0] + offset), clipped(table[:, 1:5], np.int32, low=-(1 << 31))
+    return CounterSamples(se, time, value, clipped(table[:, 5], np.int16), clipped(table[:, 6], np.int16))
 
 
 def read_spm(files: FolderFiles, problems: Problems) -> tuple[SpmSeries, ...]:
@@ -124,14 +119,8 @@ def read_other_simd(
 def other_simd(se: int, cu: int, simd: int, table: np.ndarray, offset: int) -> OtherSimd:
     """Return rows (int64 [n, 3]: time, cycles, TokenKind) by time; `offset` aligns the times."""
     table = table[np.argsort(table[:, 0], kind="stable")]
-    return OtherSimd(
-        se=se,
-        cu=cu,
-        simd=simd,
-        time=frozen(table[:, 0] + offset),
-        duration=frozen(np.maximum(table[:, 1], 0)),
-        kind=clipped(table[:, 2], np.uint8),
-    )
+    time, duration = frozen(table[:, 0] + offset), frozen(np.maximum(table[:, 1], 0))
+    return OtherSimd(se, cu, simd, time, duration, clipped(table[:, 2], np.uint8))
 
 
 def read_shader_data(

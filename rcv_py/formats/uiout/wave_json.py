@@ -113,11 +113,8 @@ def _shapes(data: bytes) -> dict[str, bytes]:
     texts = data.translate(None, _DIGITS).split(b'"')  # without escapes every second quote ends a string
     if any(texts.count(name) > 1 for name in _KEYS):  # also if names differ only in digits
         raise _Unusual
-    return {
-        name.decode(): text.rstrip(b"},").removeprefix(b":")
-        for name, text in zip(texts[1::2], texts[2::2], strict=True)
-        if name in _KEYS
-    }
+    said = {name: text for name, text in zip(texts[1::2], texts[2::2], strict=True) if name in _KEYS}
+    return {name.decode(): text.rstrip(b"},").removeprefix(b":") for name, text in said.items()}
 
 
 def _rows(array: Any, width: int, shape: bytes) -> np.ndarray:

@@ -98,11 +98,8 @@ def _index(trace: Trace, names: list[str]) -> dict[str, Any]:
             entry = [written.part_name(kind, se, number), *written.stretch_of(rows_of)]
             table.setdefault(key, {}).setdefault(str(se), []).append(entry)
     if trace.has_pc_samples or not trace.has_thread_trace:
-        table |= {
-            "thread_trace": trace.has_thread_trace,
-            "pc_sampling": trace.has_pc_samples,
-            "is_pcs_stochastic": bool(np.any(trace.code.stall_reasons)),
-        }
+        table |= {"thread_trace": trace.has_thread_trace, "pc_sampling": trace.has_pc_samples}
+        table["is_pcs_stochastic"] = bool(np.any(trace.code.stall_reasons))
     return table
 
 
@@ -233,19 +230,19 @@ def _side_files(trace: Trace) -> Iterator[tuple[str, object]]:
 
 
 def _other_simd(trace: Trace) -> list[tuple[int, np.ndarray]]:
-    return [
-        (one.se, np.column_stack([one.time - trace.clock.offsets.get(one.se, 0), one.duration, one.kind]))
-        for one in trace.other_simd
-        if len(one.time)
-    ]
+    return _stretches(trace, trace.other_simd, ("duration", "kind"))
 
 
 def _shader_data(trace: Trace) -> list[tuple[int, np.ndarray]]:
+    return _stretches(trace, trace.shader_data, ("value", "cu", "simd", "slot", "flags"))
+
+
+def _stretches(trace: Trace, tables: Iterable[Any], names: Iterable[str]) -> list[tuple[int, np.ndarray]]:
+    """The engine and the rows of each table that has any: the time of its own clock, and these columns."""
     found = []
-    for one in trace.shader_data:
+    for one in tables:
         if len(one.time):
-            time = one.time - trace.clock.offsets.get(one.se, 0)
-            columns = (time, one.value, one.cu, one.simd, one.slot, one.flags)
+            columns = [one.time - trace.clock.offsets.get(one.se, 0), *(getattr(one, name) for name in names)]
             found.append((one.se, np.column_stack([column.astype(np.int64) for column in columns])))
     return found
 

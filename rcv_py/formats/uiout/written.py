@@ -38,13 +38,8 @@ def index_table(
     for key, file, begin, end in waves:
         se, simd, slot, wid = map(str, key)
         names.setdefault(se, {}).setdefault(simd, {}).setdefault(slot, {})[wid] = [file, begin, end]
-    return {
-        "gfxip": gfxip,
-        "gfxv": architecture_of(gfxip).layout,
-        "global_begin_time": 0,
-        "counter_names": list(counters),
-        "wave_filenames": names,
-    }
+    about = {"gfxip": gfxip, "gfxv": architecture_of(gfxip).layout, "global_begin_time": 0}
+    return {**about, "counter_names": list(counters), "wave_filenames": names}
 
 
 def wave_name(key: Key) -> str:
