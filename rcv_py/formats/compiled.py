@@ -22,7 +22,7 @@ from rcv_py.formats.input.files import mark_of, parse_json, read_bytes
 from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.formats.isa.code_object import CodeObject, KernelCode, source_texts
 from rcv_py.formats.isa.containers import begins_container, found_objects, is_of, kernels_of, read_object
-from rcv_py.formats.isa.elf import allocated_registers, descriptor_facts, read_image
+from rcv_py.formats.isa.elf import allocated_registers, descriptor_facts, generation_of, read_image
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.listing import program_code
 from rcv_py.formats.raw.options import RawOptions
@@ -59,11 +59,9 @@ class CompiledFile(NamedTuple):
 def file_of(path: Path) -> Path | None:
     """Return the file at a path, or the file that a path of a kernel lies below; None if there is none."""
     for place in (path, *islice(path.parents, 2)):
-        try:
+        with suppress(OSError, ValueError):
             if place.is_file():
                 return place
-        except (OSError, ValueError):
-            continue
     return None
 
 
@@ -185,7 +183,7 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
     problems = Problems(compiled_kernels(file).problems)
     found, kernel = _object_of(path, file)
     programs = _programs(found, kernel)
-    generation = _generation(found.target)
+    generation = generation_of(found.target) or 9
     begun = {int(one.address[0]): one for one in programs}
     called = (one for one in found.functions if one.address in begun)
     names = {one.address: (one.name, demangled(one.name[:NAME_LETTERS])) for one in called}
@@ -253,13 +251,6 @@ def _programs(found: CodeObject, kernel: KernelCode) -> list[Program]:
         called = (found.program(one.address) for one in islice(others, MAX_CALLED))
         programs += [one for one in called if one is not None and len(one)]
     return programs
-
-
-def _generation(target: str) -> int:
-    """The major version of the graphics IP: 9 of `gfx90a` and `gfx9-4-generic`, 11 of `gfx1100`."""
-    name = target.removeprefix("gfx")
-    digits = name.split("-")[0] if "-" in name else name[:-2]
-    return int(digits) if digits.isdigit() else 9
 
 
 def _facts(found: CodeObject, kernel: KernelCode, file: Path) -> RunFacts:

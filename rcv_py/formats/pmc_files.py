@@ -14,6 +14,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -67,10 +68,9 @@ def pmc_table(paths: Sequence[Path]) -> PmcTable:
 
 def beside(folder: Path) -> PmcTable | None:
     """Return the counters next to a capture, None if there are none; never raises."""
-    try:
+    with suppress(TraceError):
         return pmc_table([folder])
-    except TraceError:
-        return None
+    return None
 
 
 def _tables_of(path: Path) -> list[tuple[Path, str]]:
@@ -123,10 +123,9 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _is_table(place: Path, name: str) -> bool:
-    try:
+    with suppress(TraceError):
         return bool(_Head(next(csv_rows(place, name, [], size=HEAD), [])))
-    except TraceError:
-        return False
+    return False
 
 
 class _Head:

@@ -10,6 +10,7 @@ from pathlib import Path
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.text import Message, byte_size
+from rcv_py.formats.input.files import mark_of
 from rcv_py.formats.raw.files import raw_capture, raw_captures
 from rcv_py.formats.rocpd.read import raw_parts, read_part
 
@@ -27,9 +28,7 @@ def captures_of(path: Path) -> tuple[Path, ...]:
         return tuple(dict.fromkeys(raw.path for file in files if (raw := raw_capture(file)) is not None))
     if all(part.is_code or part.blob is None for part in parts):
         return ()
-    about = path.stat()
-    folder = _written(path, about.st_mtime_ns, about.st_size)
-    return tuple(raw.path for raw in raw_captures(folder))
+    return tuple(raw.path for raw in raw_captures(_written(path, *mark_of(path))))
 
 
 @lru_cache(maxsize=8)

@@ -15,6 +15,7 @@ FOLDERS = 300_000  # of all source files together
 CALLS = 200  # places of one instruction: inlined into each other
 TIMES_LISTED = 16  # of a file in the index; once is right
 FILES_LISTED = 4096  # files of records of one kind; writers make one per engine
+MAX_COUNT = 1 << 80  # of a counter; sums of 64 bits over all units of a device are far below
 
 
 def report_cut(problems: Problems, name: str, count: int, what: str, rest: str) -> None:
@@ -25,6 +26,3 @@ def report_cut(problems: Problems, name: str, count: int, what: str, rest: str) 
             Message("{0} has {1} longer than any writer makes; {2}.", name, plural(count, what), rest),
             "Be careful with this capture if you do not know where it comes from.",
         )
-
-
-MAX_COUNT = 1 << 80  # of a counter; sums of 64 bits over all units of a device are far below

@@ -53,11 +53,9 @@ def nearby(folder: Path) -> Iterator[Path]:
 
 def names_in(place: Path) -> list[str]:
     """Return the names in a folder, sorted; none if it cannot be read."""
-    try:
-        with os.scandir(place) as entries:
-            return sorted(entry.name for entry in islice(entries, MAX_NAMES))
-    except (OSError, ValueError):
-        return []
+    with suppress(OSError, ValueError), os.scandir(place) as entries:
+        return sorted(entry.name for entry in islice(entries, MAX_NAMES))
+    return []
 
 
 def may_look(place: Path) -> bool:

@@ -27,6 +27,7 @@ _NAME = ("Instruction", "InstructionName")
 _ALIAS = ("AliasedInstructionNames", "InstructionName")
 _DESCRIPTION = ("Instruction", "Description")
 _GROUP = ("FunctionalGroup", "Name")
+_ENDINGS = ("_e32", "_e64", "_sdwa", "_dpp", "_dpp8", "_dpp16")  # of mnemonics, by encoding
 _WANTED = (_ARCHITECTURE, _NAME, _ALIAS, _DESCRIPTION, _GROUP)
 
 
@@ -52,9 +53,6 @@ class IsaDescription(NamedTuple):
                 return self.instructions[name]
             name = name.rpartition("_")[0] if name.endswith(_ENDINGS) else ""
         return None
-
-
-_ENDINGS = ("_e32", "_e64", "_sdwa", "_dpp", "_dpp8", "_dpp16")
 
 
 def read_description(path: Path) -> IsaDescription:

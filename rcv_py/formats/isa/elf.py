@@ -91,6 +91,13 @@ def target_of_name(text: str) -> str:
     return found.group() if found else ""
 
 
+def generation_of(target: str) -> int:
+    """Return the major version of the graphics IP: 9 of `gfx90a` and `gfx9-4-generic`; 0 if unknown."""
+    name = target.removeprefix("gfx")
+    digits = name.split("-")[0] if "-" in name else name[:-2]
+    return int(digits) if digits.isdigit() else 0
+
+
 def read_image(data: bytes, name: str, hint: str = "") -> Image:
     """Read an ELF file.
 
@@ -361,17 +368,16 @@ def descriptor_facts(raw: bytes, target: str, file: str) -> AllocatedRegisters |
     ```
     Source: AMDGPU backend of LLVM, "Kernel Descriptor" and "compute_pgm_rsrc1".
     """
-    name = target.removeprefix("gfx").removesuffix("generic")
-    generation = name.split("-")[0] if "-" in name else name[:-2]
-    if len(raw) < DESCRIPTOR_SIZE or not generation.isdigit():
+    name, generation = target.removeprefix("gfx").removesuffix("generic"), generation_of(target)
+    if len(raw) < DESCRIPTOR_SIZE or not generation:
         return None
     lds, scratch, first = (struct.unpack_from("<I", raw, at)[0] for at in (0, 4, 48))
     properties, preload = struct.unpack_from("<HH", raw, 56)
-    has_many = name in _UNIFIED or (int(generation) >= 10 and lanes_of(raw) == 32)
+    has_many = name in _UNIFIED or (generation >= 10 and lanes_of(raw) == 32)
     granule = 16 if name.startswith(("125", "12-5-")) else 8 if has_many else 4
     return AllocatedRegisters(
         vgprs=((first & 0x3F) + 1) * granule,
-        sgprs=((first >> 6 & 0xF) + 1) * 8 if int(generation) < 10 else -1,
+        sgprs=((first >> 6 & 0xF) + 1) * 8 if generation < 10 else -1,
         lds=lds,
         file=file,
         scratch=scratch,

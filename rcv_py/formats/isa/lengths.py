@@ -89,10 +89,6 @@ class DecodedRun(NamedTuple):
     text: list[str]  # "" where only the length is known
 
 
-def _words(data: bytes | memoryview) -> np.ndarray:
-    return np.frombuffer(data, "<u4", len(data) // WORD)
-
-
 def encodings(words: np.ndarray, family: IsaFamily) -> np.ndarray:
     """Return the encoding of an instruction that begins at each word: its row, -1 none, int16."""
     found = np.full(len(words), -1, dtype=np.int16)
@@ -106,7 +102,7 @@ def encodings(words: np.ndarray, family: IsaFamily) -> np.ndarray:
 
 def word_lengths(data: bytes | memoryview, family: IsaFamily | None) -> np.ndarray:
     """Return the bytes of an instruction that begins at each word of 4 bytes, uint8 [words]."""
-    words = _words(data)
+    words = np.frombuffer(data, "<u4", len(data) // WORD)
     if family is None or not len(words):
         return np.full(len(words), WORD, dtype=np.uint8)
     after = np.append(words[1:], np.uint32(0))
@@ -157,7 +153,7 @@ def starts(lengths: np.ndarray) -> list[int]:
 def read(data: bytes | memoryview, target: str) -> DecodedRun:
     """Return the instructions of a function's bytes, whose texts begin with a name of their category."""
     family = family_of(target)
-    words = _words(data)
+    words = np.frombuffer(data, "<u4", len(data) // WORD)
     begin = np.array(starts(word_lengths(data, family)), dtype=np.int64)
     size = np.diff(begin, append=len(words)) * WORD
     rows = np.full(len(begin), -1) if family is None else encodings(words[begin], family)

@@ -268,15 +268,13 @@ def _one_numbering(samples: PcSamples, problems: Problems, name: str) -> list[in
     moved = [(key, one) for key, one in number.items() if key[1] != one]
     if moved:
         (recording, old), new = moved[0]
-        problems.inform(
-            name,
-            Message(
-                "Several recordings use the same numbers of code objects: {0} of recording {1} is {2} here.",
-                old,
-                recording,
-                new,
-            ),
+        text = Message(
+            "Several recordings use the same numbers of code objects: {0} of recording {1} is {2} here.",
+            old,
+            recording,
+            new,
         )
+        problems.inform(name, text)
     return [number[key] for key in keys]
 
 

@@ -69,6 +69,7 @@ _WIDE: set[tuple[type, str]] = {(CodeTable, "stall_reasons")}  # any number of t
 _BORDERS: set[tuple[type, str]] = {(CodeTable, "chain_first")}  # one more than rows
 _APART: set[tuple[type, str]] = {(CodeTable, "chain_file"), (CodeTable, "chain_line")}
 _ODD = "something is of another kind than it should be"
+_hints = cache(get_type_hints)
 
 
 def written(value: object, columns: list[np.ndarray], without: Sequence[str] = ()) -> Any:
@@ -167,11 +168,6 @@ def _whole(data: object, stop: int) -> int:
 
 def _is_record(kind: type) -> bool:
     return is_dataclass(kind) or hasattr(kind, "_fields")
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
 
 
 def _check(kind: type, name: str, column: np.ndarray) -> None:

@@ -51,8 +51,6 @@ def is_capture(path: Path) -> bool:
     """
     if os.path.isfile(path / INDEX):  # noqa: PTH113 - unlike Path.is_file it is quiet about a forbidden folder
         return True
-    try:
-        with os.scandir(path) as entries:
-            return any(WAVE_NAME.fullmatch(entry.name) for entry in entries)
-    except (OSError, ValueError):  # ValueError: the name has a null byte
-        return False
+    with suppress(OSError, ValueError), os.scandir(path) as entries:  # ValueError: the name has a null byte
+        return any(WAVE_NAME.fullmatch(entry.name) for entry in entries)
+    return False
