@@ -2,7 +2,7 @@
 
 It runs over a window of the stream at a time.  All state between tokens is in `state`, so that it can stop
 where a column is full or the window ends.  Rare tokens are only noted, with time and bits: numpy reads them
-(`rdna_notes`).
+(`rdna`).
 """
 
 from typing import NamedTuple
