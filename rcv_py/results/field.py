@@ -46,9 +46,7 @@ class Kind(NamedTuple):
     is_data: bool = False  # its texts come from the capture and are never translated
     width: int = 8  # usual width of a column, in characters
     has_minus_one: bool = False  # -1 stands for "none", in columns too
-    is_signed: bool = (
-        True  # negative numbers are values; else, if the field may be unknown, they mean unknown
-    )
+    is_signed: bool = True  # negative numbers are values; else they mean unknown, where that may be
     names: tuple[str, ...] = ()  # names of the second axis of a column: a mapping in documents
     is_nested: bool = False  # fields of a nested record or of nested rows
     document: Callable[[Any], Any] | None = None  # makes plain values of objects that a column holds

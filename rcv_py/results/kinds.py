@@ -16,29 +16,14 @@ def decimal(value: float) -> str:
 
 
 def _whole(ending: str = ".", unit: str = "", *, least: int | None = 0) -> Kind:
-    return Kind(
-        json=json_types.plain("integer", **({} if least is None else {"minimum": least})),
-        ending=ending,
-        unit=unit,
-        dtype=np.int64,
-        text=count,
-        is_number=True,
-        is_signed=least is None,
-    )
+    json = json_types.plain("integer", **({} if least is None else {"minimum": least}))
+    return Kind(json, ending, unit, np.int64, count, is_number=True, is_signed=least is None)
 
 
 def _real(
     ending: str, unit: str = "", text: Callable[[float], str] = decimal, digits: int | None = 2
 ) -> Kind:
-    return Kind(
-        json=json_types.plain("number"),
-        ending=ending,
-        unit=unit,
-        dtype=np.float64,
-        text=text,
-        is_number=True,
-        digits=digits,
-    )
+    return Kind(json_types.plain("number"), ending, unit, np.float64, text, is_number=True, digits=digits)
 
 
 CYCLES = _whole(", in cycles.", "cycles")  # of the shader clock
@@ -92,11 +77,8 @@ def listed(kind: Kind, meaning: str) -> Kind:
 
 def pair(kind: Kind, meaning: str) -> Kind:
     """A list of two values, such as a begin and an end."""
-    item = kind.json(f"{meaning}{kind.ending}")
-    return Kind(
-        json=lambda sentence: {**json_types.listed(sentence, item), "minItems": 2, "maxItems": 2},
-        is_nested=True,
-    )
+    several = listed(kind, meaning).json
+    return Kind(json=lambda sentence: several(sentence) | {"minItems": 2, "maxItems": 2}, is_nested=True)
 
 
 CYCLE_RANGE = pair(CYCLE, "Begin, then end")._replace(ending=": begin and end, in cycles.")
@@ -125,9 +107,4 @@ def mapping(kind: Kind, names: Sequence[str], meaning: str, *, is_spread: bool =
 
 def texts(item: str) -> Kind:
     """A list of texts, each of which is described by a sentence."""
-    json = json_types.plain("string")(item)
-    return Kind(
-        json=lambda sentence: json_types.listed(sentence, json),
-        text=partial(join_texts, "; "),
-        is_nested=True,
-    )
+    return listed(TEXT, item.removesuffix("."))._replace(text=partial(join_texts, "; "))

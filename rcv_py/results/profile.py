@@ -11,21 +11,22 @@ from rcv_py.results import kinds
 from rcv_py.results.field import DATA, PEOPLE, Field, only, unknown
 from rcv_py.results.sampled import LINES, RECORDING, SAMPLES, STALLS, line_table, sample_table, stall_table
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Spec
 
 _COUNT = kinds.COUNT._replace(has_minus_one=True)
 _BYTES = kinds.BYTES._replace(has_minus_one=True)
 _INDEX = kinds.INDEX._replace(has_minus_one=True)
 MAX_DISPATCHES = 100_000  # most rows of single launches; the longest are kept
 MAX_SHOWN = 20  # rows of a table for people
+_NAME = kinds.NOTE(
+    "name", "Short name of the kernel", "kernel", at=PEOPLE, of=lambda row: short_kernel(row["kernel"])
+)
 
 KERNELS = Spec(
     "profile kernels",
     "Kernels by the time of their launches, the longest first.",
     "kernel",
-    kinds.NOTE(
-        "name", "Short name of the kernel", "kernel", at=PEOPLE, of=lambda row: short_kernel(row["kernel"])
-    ),
+    _NAME,
     *only(DATA, kinds.TEXT("kernel", "Name of the kernel", key="name"), kinds.TEXT("symbol", "Its symbol")),
     kinds.COUNT("launches", "How often it was launched"),
     kinds.NANOSECONDS("total_ns", "Time of all launches, in nanoseconds", "total ns"),
@@ -85,9 +86,7 @@ DISPATCHES = Spec(
     "profile dispatches",
     "Single launches, the longest first.",
     "dispatch",
-    kinds.NOTE(
-        "name", "Short name of the kernel", "kernel", at=PEOPLE, of=lambda row: short_kernel(row["kernel"])
-    ),
+    _NAME,
     *only(DATA, kinds.TEXT("kernel", "Name of the kernel; empty if the file does not say")),
     *unknown(
         _INDEX("dispatch", "Number of the launch"),
@@ -199,15 +198,9 @@ def _counters(profile: Profile) -> ResultTable:
     _, counter, value = profile.values.of_launches()
     size = len(profile.counters)
     total, launches = np.bincount(counter, value, size), np.bincount(counter, minlength=size)
-    return ResultTable(
-        COUNTERS,
-        {
-            "counter": list(profile.counters),
-            "launches": launches,
-            "total": total,
-            "mean": total / np.maximum(launches, 1),
-        },
-    )
+    mean = total / np.maximum(launches, 1)
+    columns: Columns = {"counter": list(profile.counters), "launches": launches, "total": total, "mean": mean}
+    return ResultTable(COUNTERS, columns)
 
 
 def _dispatches(profile: Profile) -> ResultTable:

@@ -9,7 +9,7 @@ from rcv_py.analysis.cost.pc_samples import reason_meaning, reason_name
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.profile import PcSamples
 from rcv_py.results import kinds
-from rcv_py.results.field import DATA, Field
+from rcv_py.results.field import DATA
 from rcv_py.results.table import ResultTable, Spec
 
 RECORDING = kinds.INDEX("recording", "Number of the process in the file, from 0", at=DATA)
@@ -19,13 +19,8 @@ OUTCOMES = (
     kinds.COUNT("issued", "Of these, samples that issued"),
     kinds.COUNT("stalled", "Of these, samples that did not issue; host traps record neither"),
     kinds.TEXT("reason", "Why most of these did not issue; empty if none is known", "main stall reason"),
-    Field(
-        "reasons",
-        kinds.mapping(
-            kinds.COUNT, [reason.name.lower() for reason in StallReason], "Samples", is_spread=True
-        ),
-        "Samples that did not issue, by reason",
-        at=DATA,
+    kinds.mapping(kinds.COUNT, [reason.name.lower() for reason in StallReason], "Samples", is_spread=True)(
+        "reasons", "Samples that did not issue, by reason", at=DATA
     ),
     kinds.NUMBER("lanes", "Mean number of active lanes (EXEC)", is_unknown=True, digits=2),
     kinds.NUMBER("waves", "Mean number of waves on the sampled unit", is_unknown=True, digits=2),

@@ -27,27 +27,21 @@ _WAVES = only(
 _ABOUT = only(
     DATA,
     TEXT("command", "Name of the command that printed it, without `rcv`"),
-    Field(
-        "arguments",
-        Kind(json=lambda sentence: named(sentence, _VALUE)),
-        "The options of the command, defaults included, without the output format",
+    Kind(json=lambda sentence: named(sentence, _VALUE))(
+        "arguments", "The options of the command, defaults included, without the output format"
     ),
-    Field("captures", texts("Name of a capture."), "Names of the captures that were read"),
-    Field(
-        "problems",
-        texts("A sentence; of several captures it begins with the name of the capture."),
-        "Problems of the files of these captures, which affect the numbers below",
+    texts("Name of a capture.")("captures", "Names of the captures that were read"),
+    texts("A sentence; of several captures it begins with the name of the capture.")(
+        "problems", "Problems of the files of these captures, which affect the numbers below"
     ),
-    Field(
+    record(*_WAVES)(
         "waves",
-        record(*_WAVES),
         "Waves whose costs are summed, in documents whose waves `--waves` chooses; over "
         "both sides in a comparison, over all captures in a list of reports",
         is_optional=True,
     ),
-    Field(
+    texts("Path of a file.")(
         "run_files",
-        texts("Path of a file."),
         "Tables of the run that were used, where the command uses them; empty if none was found",
         is_optional=True,
     ),
@@ -62,7 +56,7 @@ _ABOUT = only(
 _HEAD = only(
     DATA,
     TEXT("rcv", "Version of rcv that printed it"),
-    Field("about", record(*_ABOUT), "How the document came about"),
+    record(*_ABOUT)("about", "How the document came about"),
 )
 
 
@@ -135,4 +129,4 @@ def envelope_schema() -> dict[str, Any]:
 
 def form(words: str, facts: Iterable[Field], name: str, kind: str, spec: Spec) -> Form:
     """Return the form that the value `kind` of this field distinguishes from the others."""
-    return Form(words, (*facts, Field(name, fixed(kind), "What a row is"), spec.field()))
+    return Form(words, (*facts, fixed(kind)(name, "What a row is"), spec.field()))

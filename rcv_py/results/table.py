@@ -98,10 +98,8 @@ class Spec:
 
     def hide(self, where: ShownIn, *names: str) -> Spec:
         """Return a spec that does not show these fields there."""
-        hidden = (
-            replace(field, at=field.at & ~where) if field.name in names else field for field in self.fields
-        )
-        return self.but(fields=tuple(hidden))
+        fields = (replace(one, at=one.at & ~where) if one.name in names else one for one in self.fields)
+        return self.but(fields=tuple(fields))
 
     def field(self, name: str = "rows") -> Field:
         """Return the field of a document that holds its rows."""
@@ -131,15 +129,10 @@ class ResultTable:
 
     def __init__(self, spec: Spec, columns: Columns) -> None:
         self.spec = spec
-        made = {
-            field.name: _column(field, columns[field.name]) for field in spec.fields if field.name in columns
-        }
+        made = {one.name: _column(one, columns[one.name]) for one in spec.fields if one.name in columns}
         self.columns: Mapping[str, Column] = MappingProxyType(made)
-        lacking = [
-            field.name
-            for field in spec.fields
-            if field.name not in made and field.of is None and not field.is_optional
-        ]
+        needed = [field.name for field in spec.fields if field.of is None and not field.is_optional]
+        lacking = [name for name in needed if name not in made]
         unknown = set(columns) - set(made)
         lengths = {len(column) for column in made.values()}
         if lacking or unknown or len(lengths) > 1:

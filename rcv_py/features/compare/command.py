@@ -26,25 +26,10 @@ from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import all_captures, below, opened, refuse_for_one
 from rcv_py.cli.options.option import flag_of
 from rcv_py.cli.terminal import bold, complain, progress
+from rcv_py.features.compare import result
+from rcv_py.features.compare.library_result import SEVERAL_SCHEMA, trend_table
 from rcv_py.features.compare.options import CompareOptions
 from rcv_py.features.compare.program_command import compare_builds
-from rcv_py.features.compare.result import (
-    CHANGES,
-    FLAME_SCHEMA,
-    LISTING_SCHEMA,
-    NUMBERS,
-    SCHEMA,
-    UNITS,
-    WORK_SCHEMA,
-    change_table,
-    facts,
-    frame_table,
-    listing_table,
-    view_facts,
-    widest,
-    work_table,
-)
-from rcv_py.features.compare.trend_result import SEVERAL_SCHEMA, trend_table
 from rcv_py.formats.locate import CaptureForm, shape_of
 from rcv_py.model.trace import Trace
 from rcv_py.results.places import with_short_places
@@ -73,34 +58,23 @@ def run(options: CompareOptions) -> CommandAnswer:
     paths = [path for path in (options.folder, options.other, options.twin) if path is not None]
     traces = [opened(options, path) for path in paths]
     wanted = options.waves or WORKING
-    a, b, *more = (_costs(trace, wanted) for trace in traces)
+    costs = [_costs(trace, wanted) for trace in traces]
     found = compare(
-        a,
-        b,
+        costs[0],
+        costs[1],
         options.seed,
         measure=options.metric,
         threshold=None if options.least is None else options.least / 100,
-        replicate=more[0] if more else None,
+        replicate=costs[2] if len(costs) > 2 else None,
     )
-    about = {"traces": traces, "waves": _waves(wanted, traces, [a, b, *more])}
+    names = zip(("A", "B", "replicate"), traces, costs, strict=False)
+    waves = waves_of(wanted, [(name, len(trace.waves), own) for name, trace, own in names])
+    about = {"traces": traces, "waves": waves}
     is_open = found.verdict is Verdict.NOT_COMPARABLE
     undecided = Message("The gate cannot decide. {0}", found.judgement.sentence) if is_open else ""
     code = _gate(options.fail_on, [found.verdict], undecided, "both sides")
-    if options.by == "work":
-        table = work_table(
-            *(work_costs(side, launch_ns(trace, side)) for trace, side in zip(traces, (a, b), strict=False))
-        )
-        shown = limited(table, options)
-        return CommandAnswer(
-            schema=WORK_SCHEMA,
-            document=lambda: view_facts(found, table) | {"rows": shown.rows()},
-            csv=shown.csv,
-            text=lambda: [found.judgement.sentence, "", TextTable(shown), f"\n{table.spec.note}"],
-            about=about,
-            code=code,
-        )
-    if options.by in ("listing", "flame"):
-        return _view(found, traces[1], options, about, code)
+    if options.by in ("listing", "flame", "work"):
+        return _view(found, traces, options, about, code)
     return _ranking(found, options, about, code)
 
 
@@ -120,16 +94,15 @@ def _costs(trace: Trace, wanted: str) -> CaptureCosts:
         return explained_costs_from(found, wanted)
 
 
-def _waves(wanted: str, traces: Sequence[Trace], costs: Sequence[CaptureCosts]) -> dict[str, Any]:
-    """The document's description of the compared waves, over all sides."""
-    traced = sum(len(trace.waves) for trace in traces)
-    texts = zip(("A", "B", "replicate"), costs, strict=False)
+def waves_of(chosen: str, sides: Sequence[tuple[str, int, CaptureCosts | None]]) -> dict[str, Any]:
+    """Return the document's description of the compared waves, given name, traced waves and costs of each."""
+    known = [(name, traced, costs) for name, traced, costs in sides if costs is not None]
     return {
-        "chosen": wanted,
-        "counted": sum(side.wave_count for side in costs),
-        "read": traced - sum(side.missing for side in costs),
-        "traced": traced,
-        "text": "; ".join(f"{name}: {side.selection or 'all waves'}" for name, side in texts),
+        "chosen": chosen,
+        "counted": sum(costs.wave_count for _, _, costs in known),
+        "read": sum(traced - costs.missing for _, traced, costs in known),
+        "traced": sum(traced for _, traced, _ in known),
+        "text": "; ".join(f"{name}: {costs.selection or 'all waves'}" for name, _, costs in known),
     }
 
 
@@ -137,7 +110,7 @@ def _waves(wanted: str, traces: Sequence[Trace], costs: Sequence[CaptureCosts]) 
 
 
 def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], code: int) -> CommandAnswer:
-    table = change_table(found, options.by)
+    table = result.change_table(found, options.by)
     real = table[np.asarray(table.columns["is_beyond_noise"])]
     shown = limited(real if options.beyond_noise else table, options)
 
@@ -147,22 +120,19 @@ def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], 
         yield Facts([*sides(found), *numbers(found)])
         if found.kernel is not None and len(shown):
             yield from ("", TextTable(shown))
-            unit = plural(len(table), UNITS[options.by], "classes" if options.by == "class" else "")
-            yield (
-                Message(
-                    "\n{0:,} of {1}, {2:,} beyond noise. Cycles are {3} per wave, both at the "
-                    "executions of A.",
-                    len(shown),
-                    unit,
-                    len(real),
-                    _METRICS[found.measure],
-                )
+            unit = plural(len(table), result.UNITS[options.by], "classes" if options.by == "class" else "")
+            yield Message(
+                "\n{0:,} of {1}, {2:,} beyond noise. Cycles are {3} per wave, both at the executions of A.",
+                len(shown),
+                unit,
+                len(real),
+                _METRICS[found.measure],
             )
 
     is_tripped = code == ExitCode.GATE
     return CommandAnswer(
-        schema=SCHEMA,
-        document=lambda: facts(found, table, options.by) | {"rows": shown.rows()},
+        schema=result.SCHEMA,
+        document=lambda: result.facts(found, table, options.by) | {"rows": shown.rows()},
         csv=shown.csv,
         text=text,
         forms={
@@ -179,10 +149,10 @@ def _markdown(found: Comparison, real: ResultTable, options: CompareOptions) -> 
     parts = [f"**{md_text(found.judgement.sentence)}**", *(f"> {md_text(note)}" for note in found.notes)]
     parts.append("\n".join(facts))
     if found.kernel is not None and not len(real):
-        parts.append(Message("No {0} is beyond noise.", UNITS[options.by]))
+        parts.append(Message("No {0} is beyond noise.", result.UNITS[options.by]))
     elif found.kernel is not None:
-        shown, fields = real.head(options.top), [CHANGES[options.by][name] for name in NUMBERS]
-        head = ((UNITS[options.by], False), *((field.title, True) for field in fields))
+        shown, fields = real.head(options.top), [result.CHANGES[options.by][name] for name in result.NUMBERS]
+        head = ((result.UNITS[options.by], False), *((field.title, True) for field in fields))
         of = Message(
             "\n{0:,} of {1:,} beyond noise; cycles per wave, both at the executions of A.",
             len(shown),
@@ -229,28 +199,32 @@ def _junit(found: Comparison, real: ResultTable, *, is_failed: bool) -> str:
     )
 
 
-# -- both programs side by side, and the differences as frames ------------------------------------------
+# -- both programs side by side, the differences as frames, and the cost of work ------------------------
 
 
 def _view(
-    found: Comparison, trace: Trace, options: CompareOptions, about: dict[str, Any], code: int
+    found: Comparison, traces: Sequence[Trace], options: CompareOptions, about: dict[str, Any], code: int
 ) -> CommandAnswer:
-    """Both programs, or the frames of B with cycles per wave in both; frames only in A are left out."""
-    if options.by == "listing":
-        schema, name, sides = LISTING_SCHEMA, "rows", [found.a, found.b]
-        table = listing_table(found)
+    """Both programs, the frames of B with cycles per wave in both, or the cost of work, as `--by` says."""
+    name, sides, below = "rows", [found.a, found.b], list[str]()
+    if options.by == "work":
+        schema, costs = result.WORK_SCHEMA, zip(traces, sides, strict=False)
+        table = result.work_table(*(work_costs(side, launch_ns(trace, side)) for trace, side in costs))
+        shown, below = limited(table, options), [f"\n{table.spec.note}"]
+    elif options.by == "listing":
+        schema, table = result.LISTING_SCHEMA, result.listing_table(found)
         table = table[found.rows.is_real] if options.beyond_noise else table
         shown = limited(table, options)
     else:
-        schema, name, sides = FLAME_SCHEMA, "frames", [found.b]
-        table = frame_table(found, trace)
-        shown = widest(table, options.top) if "top" in options.given else table
+        schema, name, sides = result.FLAME_SCHEMA, "frames", [found.b]
+        table = result.frame_table(found, traces[1])
+        shown = result.widest(table, options.top) if "top" in options.given else table
     short = short_paths(source.path for side in sides for source in side.sources)
     return CommandAnswer(
         schema=schema,
-        document=lambda: view_facts(found, table) | {name: shown.rows()},
+        document=lambda: result.view_facts(found, table) | {name: shown.rows()},
         csv=shown.csv,
-        text=lambda: [found.judgement.sentence, "", TextTable(with_short_places(shown, short))],
+        text=lambda: [found.judgement.sentence, "", TextTable(with_short_places(shown, short)), *below],
         about=about,
         code=code,
     )
@@ -300,6 +274,7 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> CommandAnswer:
     table = trend_table(found, [below(root, row.build.path) for row in found])
     every = [base, *twins, *(row.build for row in found)]
     names = [*("A", "replicate")[: len(sides)], *(row.build.name for row in found)]
+    waves = [(name, build.traced, build.costs) for name, build in zip(names, every, strict=True)]
     return CommandAnswer(
         schema=SEVERAL_SCHEMA,
         document=lambda: {"a": base.name, "metric": options.metric, "captures": table.rows()},
@@ -314,22 +289,10 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> CommandAnswer:
         about={
             "names": [build.name for build in every],
             "problems": problems(every),
-            "waves": waves_of_builds(wanted, list(zip(names, every, strict=True))),
+            "waves": waves_of(wanted, waves),
         },
         code=_gate(options.fail_on, [row.verdict for row in found], undecided, "all of them"),
     )
-
-
-def waves_of_builds(chosen: str, sides: Sequence[tuple[str, Build]]) -> dict[str, Any]:
-    """Return the document's description of the compared waves, over all captures."""
-    known = [(name, build.traced, build.costs) for name, build in sides if build.costs is not None]
-    return {
-        "chosen": chosen,
-        "counted": sum(costs.wave_count for _, _, costs in known),
-        "read": sum(traced - costs.missing for _, traced, costs in known),
-        "traced": sum(traced for _, traced, _ in known),
-        "text": "; ".join(f"{name}: {costs.selection or 'all waves'}" for name, _, costs in known),
-    }
 
 
 def sentences(rows: Sequence[BuildStep], root: Path) -> Iterator[Part]:

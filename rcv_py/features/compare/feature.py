@@ -8,7 +8,7 @@ FEATURE = Feature(
         CommandEntry("index", Group.MANAGE, 20, "index_command"),
         CommandEntry("trend", Group.MANAGE, 30, "trend_command"),
     ),
-    schemas=("library_result", "program_result", "result", "trend_result"),
+    schemas=("library_result", "program_result", "result"),
     panels=(
         PanelEntry(
             id="compare",

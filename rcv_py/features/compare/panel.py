@@ -218,10 +218,6 @@ class ComparePanel(TablePanel[Comparison]):
         tip = "List the captures of a folder, and select two of them."
         self.list_all = push_button("Choose two of a folder …", tip, lambda: ui.commands.run("file.open"))
         self.empty.offer(self.choose, self.list_all)
-        self._connect()
-        self._start()
-
-    def _connect(self) -> None:
         session, view = self.session, self.view
         session.baseline.watch(self._open)
         self._request.follow_doublings()
@@ -231,6 +227,7 @@ class ComparePanel(TablePanel[Comparison]):
         view.chosen.connect(self._go)
         view.hovered.connect(self._point)
         self.program.chosen.connect(self._go_to_change)
+        self._start()
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -262,7 +259,7 @@ class ComparePanel(TablePanel[Comparison]):
             return False
         read, costs = self.session.snapshot(), baseline.costs
         flag = self._request.new_flag()
-        replicate = None if baseline.replicate is None else baseline.replicate.costs
+        replicate = _costs(baseline.replicate)
         show = self._job(self.by)
 
         def job() -> tuple[Comparison, Shown]:

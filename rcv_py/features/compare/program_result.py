@@ -20,6 +20,7 @@ from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import ResultTable, Spec
 
 WORSE = {"registers": "more registers", "spills": "more spills", "waves": "fewer waves of a SIMD"}
+_WORSE = kinds.texts("One of registers, spills and waves.")("worse", "What B is worse in")
 _MEASURES = (  # attribute of ProgramFacts, what it is
     ("instructions", "Instructions"),
     ("vgprs", "Vector registers of a lane"),
@@ -32,8 +33,7 @@ _MEASURES = (  # attribute of ProgramFacts, what it is
     ("spilled_sgprs", "Spilled scalar registers"),
     ("waves", "Waves that a SIMD has room for"),
 )
-_AMOUNT = kinds.COUNT
-_AB = unknown(_AMOUNT("a", "Of A; null if unknown", "A"), _AMOUNT("b", "Of B; null if unknown", "B"))
+_AB = unknown(kinds.COUNT("a", "Of A; null if unknown", "A"), kinds.COUNT("b", "Of B; null if unknown", "B"))
 MEASURES = Spec(
     "compare build measures",
     "One row per measure of the kernel, and per class of instructions that either build has.",
@@ -44,17 +44,23 @@ MEASURES = Spec(
         "delta", "B less A; null if either is unknown", is_unknown=True
     ),
 )
-_CYCLES = kinds.COUNT("cycles_a", "Recorded latency and idle of A; null if A has not run", "cycles A")
+_SIDES = {
+    "instructions": "instructions",
+    "vgprs": "VGPRs",
+    "sgprs": "SGPRs",
+    "lds": "LDS",
+    "scratch": "scratch",
+    "waves": "waves",
+}
 ROWS = Spec(
     "compare build instructions",
     "One row per instruction that differs, in the order of B; of a recorded A the costliest first.",
     "instruction",
-    LISTING["instruction_a"],
-    LISTING["instruction_b"],
-    LISTING["status"],
-    LISTING["text_a"],
-    LISTING["text_b"],
-    *unknown(_CYCLES, kinds.SHARE("share_of_a", "Part of all recorded cycles of A", "of A")),
+    *(LISTING[name] for name in ("instruction_a", "instruction_b", "status", "text_a", "text_b")),
+    *unknown(
+        kinds.COUNT("cycles_a", "Recorded latency and idle of A; null if A has not run", "cycles A"),
+        kinds.SHARE("share_of_a", "Part of all recorded cycles of A", "of A"),
+    ),
     common.SOURCE_PLACE,
     nothing="Both builds have the same instructions.",
 )
@@ -79,20 +85,14 @@ KERNELS = Spec(
     "kernel",
     kinds.CODE("kernel", "Name of the kernel"),
     kinds.TEXT("target", "GPU that both are for"),
-    Field("worse", kinds.texts("One of registers, spills and waves."), "What B is worse in"),
-    *(
-        field
-        for name, title in (
-            ("instructions", "instructions"),
-            ("vgprs", "VGPRs"),
-            ("sgprs", "SGPRs"),
-            ("lds", "LDS"),
-            ("scratch", "scratch"),
-            ("waves", "waves"),
-        )
-        for field in unknown(
-            kinds.COUNT(f"{name}_a", f"{title} of A; null if unknown", f"{title} A"),
-            kinds.COUNT(f"{name}_b", f"{title} of B; null if unknown", f"{title} B"),
+    _WORSE,
+    *unknown(
+        *(
+            kinds.COUNT(
+                f"{name}_{side}", f"{title} of {side.upper()}; null if unknown", f"{title} {side.upper()}"
+            )
+            for name, title in _SIDES.items()
+            for side in "ab"
         )
     ),
     kinds.COUNT("changed", "Instructions that differ"),
@@ -102,7 +102,7 @@ FACTS = (
     kinds.TEXT("a", "Path of build A, or of the capture"),
     kinds.TEXT("b", "Path of build B"),
     kinds.TEXT("sentence", "What differs, in a sentence"),
-    Field("worse", kinds.texts("One of registers, spills and waves."), "What B is worse in"),
+    _WORSE,
     Field("unknown", kinds.texts("One of registers, spills and waves."), "What could not be compared"),
     kinds.FLAG("is_same_program", "Whether both have the same instructions"),
     MEASURES.field("measures"),
@@ -130,12 +130,8 @@ def verdict(found: ProgramChange) -> str:
     """Return what differs, in a sentence."""
     if found.align.is_same:
         return "Both builds have the same instructions."
-    parts = {
-        "changed": found.count(Fate.CHANGED),
-        "moved": found.count(Fate.MOVED),
-        "inserted": found.count(Fate.INSERTED),
-        "removed": found.count(Fate.REMOVED),
-    }
+    fates = (Fate.CHANGED, Fate.MOVED, Fate.INSERTED, Fate.REMOVED)
+    parts = {fate.name.lower(): found.count(fate) for fate in fates}
     changes = ", ".join(f"{count:,} {name}" for name, count in parts.items() if count) or "0 changed"
     worse = some([WORSE[name] for name in found.worse], len(WORSE))
     text = Message("Instructions of B: {0}.", changes)
@@ -145,15 +141,14 @@ def verdict(found: ProgramChange) -> str:
 def measure_table(found: ProgramChange) -> ResultTable:
     """Return one row per measure, and per class of instructions."""
     a, b = found.facts
-    rows: list[tuple[str, int, int]] = [
-        (text, getattr(a, name), getattr(b, name)) for name, text in _MEASURES
+    rows = [(text, getattr(a, name), getattr(b, name)) for name, text in _MEASURES]
+    rows += [
+        (capitalized(CLASS_TEXT[at]), int(a.classes[at]), int(b.classes[at]))
+        for at in InstructionClass
+        if a.classes[at] or b.classes[at]
     ]
-    for at in InstructionClass:
-        if a.classes[at] or b.classes[at]:
-            rows.append((capitalized(CLASS_TEXT[at]), int(a.classes[at]), int(b.classes[at])))
-    nan = float("nan")
     return ResultTable.of_rows(
-        MEASURES, [(*row, row[2] - row[1] if min(row[1:]) >= 0 else nan) for row in rows]
+        MEASURES, [(text, old, new, new - old if min(old, new) >= 0 else np.nan) for text, old, new in rows]
     )
 
 
@@ -172,7 +167,7 @@ def row_table(found: ProgramChange) -> ResultTable:
         cost = np.where(row_a >= 0, costs.cost[row_a], np.nan)
         order = np.argsort(-np.nan_to_num(cost, nan=-1.0), kind="stable")
         row_a, row_b, fate, cost = row_a[order], row_b[order], fate[order], cost[order]
-    texts = sources(found.a, row_a.clip(0)), sources(found.b, row_b.clip(0))
+    places = sources(found.a, row_a.clip(0)).values(), sources(found.b, row_b.clip(0)).values()
     return ResultTable(
         ROWS,
         {
@@ -183,16 +178,9 @@ def row_table(found: ProgramChange) -> ResultTable:
             "text_b": _texts(found.b, row_b),
             "cycles_a": cost,
             "share_of_a": cost / total,
-            "source": [
-                b if is_b else a
-                for a, b, is_b in zip(_plain(texts[0]), _plain(texts[1]), (row_b >= 0).tolist(), strict=True)
-            ],
+            "source": np.where(row_b >= 0, places[1], places[0]),
         },
     )
-
-
-def _plain(column: Any) -> list[str]:
-    return list(column.values()) if hasattr(column, "values") else list(column)
 
 
 def _texts(trace: Trace, rows: np.ndarray) -> list[str]:
@@ -203,14 +191,12 @@ def block_table(found: ProgramChange) -> ResultTable:
     """Return one row per block of B, and per block only in A."""
     a, b = (blocks(code) for code in found.code)
     rows = block_changes(found, a.of_row, b.of_row)
-    numbers = []
-    for table, code, at in ((a, found.code[0], rows.block_a), (b, found.code[1], rows.block_b)):
-        count = np.append(np.bincount(table.of_row[~code.is_label], minlength=len(table)), -1)
-        numbers.append(count[at])
-    places = [
-        _plain(sources(trace, np.append(table.head, 0)[at]))
-        for trace, table, at in ((found.a, a, rows.block_a), (found.b, b, rows.block_b))
+    sides = tuple(zip((found.a, found.b), found.code, (a, b), (rows.block_a, rows.block_b), strict=True))
+    numbers = [
+        np.append(np.bincount(table.of_row[~code.is_label], minlength=len(table)), -1)[at]
+        for _, code, table, at in sides
     ]
+    places = [sources(trace, np.append(table.head, 0)[at]).values() for trace, _, table, at in sides]
     return ResultTable(
         BLOCKS,
         {
@@ -220,10 +206,7 @@ def block_table(found: ProgramChange) -> ResultTable:
             "instructions_b": numbers[1],
             "cycles_a": rows.cycles_a,
             "cycles_b": rows.cycles_b,
-            "source": [
-                of_b if at >= 0 else of_a
-                for of_a, of_b, at in zip(*places, rows.block_b.tolist(), strict=True)
-            ],
+            "source": np.where(rows.block_b >= 0, places[1], places[0]),
         },
     )
 
@@ -260,7 +243,7 @@ def kernel_table(found: Sequence[ProgramChange]) -> ResultTable:
         "worse": [list(one.worse) for one in pairs],
         "changed": [changed[at] for at in order],
     }
-    for name in ("instructions", "vgprs", "sgprs", "lds", "scratch", "waves"):
+    for name in _SIDES:
         for side, at in (("a", 0), ("b", 1)):
             columns[f"{name}_{side}"] = [getattr(one.facts[at], name) for one in pairs]
     return ResultTable(KERNELS, columns)

@@ -40,7 +40,8 @@ _LINE_B = _ROW("instruction_b", "Index of the instruction of B; -1 if there is n
 _STATUS = kinds.TEXT._replace(width=8)(
     "status", "Match of the instruction: same, changed, moved, inserted or removed"
 )
-_SOURCE_A, _SOURCE_B = (
+_MATCH = (_LINE_A, _LINE_B, _STATUS)
+_SOURCES = tuple(
     replace(
         SOURCE_PLACE,
         name=f"source_{side}",
@@ -53,9 +54,7 @@ _FIELDS = (
     kinds.SOURCE("label", "Name of the row", at=TEXT),
     kinds.TEXT("name", "Name of the row"),
     kinds.CODE("text", "Instruction or source text"),
-    _LINE_A,
-    _LINE_B,
-    _STATUS,
+    *_MATCH,
     kinds.COUNT("hits_a", "Executions in A", "hits A"),
     kinds.COUNT("hits_b", "Executions in B", "hits B"),
     _CYCLES("cycles_a", "Cost per wave of A", "cycles A", key="cost_a"),
@@ -63,20 +62,14 @@ _FIELDS = (
     _PART("share_of_cycles_a", "Part of all cycles of A", "share A"),
     _PART("share_of_cycles_b", "Part of all cycles of B", "share B"),
     Field("delta", _CYCLES._replace(text=lambda value: f"{value:+,.1f}"), "B minus A, per wave"),
-    Field(
-        name="ratio",
-        kind=kinds.RATIO._replace(text=lambda value: f"{100 * value:+.1f} %"),
-        meaning="Delta divided by the cycles of A",
-        title="delta %",
-        at=ORDER | TEXT,
-        is_unknown=True,
+    kinds.RATIO._replace(text=lambda value: f"{100 * value:+.1f} %")(
+        "ratio", "Delta divided by the cycles of A", "delta %", at=ORDER | TEXT, is_unknown=True
     ),
     _NOISE,
     replace(_NOISE, name="noise_text", title="noise ±", at=TEXT, of=_noise),
     kinds.FLAG("is_noise_known", "Whether the noise is not many times the cost", at=ShownIn(0)),
     _REAL,
-    _SOURCE_A,
-    _SOURCE_B,
+    *_SOURCES,
     kinds.SOURCE("place", "Source place in B, or in A where B lacks the instruction", "source", at=TEXT),
     kinds.SOURCE("most", "What changed most in B, and its place", "changed most at", at=TEXT),
 )
@@ -102,12 +95,8 @@ def _people(name: str, by: str) -> ShownIn:
 def _spec(by: str) -> Spec:
     titles = {"label": UNITS[by], **_TITLES.get(by, {})}
     fields = (
-        replace(
-            field,
-            title=titles.get(field.name, field.title),
-            at=(field.at & ~PEOPLE) | _people(field.name, by),
-        )
-        for field in _FIELDS
+        replace(one, title=titles.get(one.name, one.title), at=(one.at & ~PEOPLE) | _people(one.name, by))
+        for one in _FIELDS
     )
     names = ["noise" if name == "noise_text" else name for name in _TEXT[by] if name != _REAL.name]
     return Spec(
@@ -178,25 +167,21 @@ LISTING = Spec(
     "compare listing",
     "One row per instruction or pair, in the order of B.",
     "instruction",
-    _LINE_A,
-    _LINE_B,
-    _STATUS,
+    *_MATCH,
     kinds.INSTRUCTION("text_a", "Instruction of A; empty if there is none", "text A"),
     kinds.INSTRUCTION("text_b", "Instruction of B; empty if there is none", "text B"),
     _COST("cycles_a", "Cost per wave of A", "cycles A", key="cost_a"),
     _COST("cycles_b", "Cost per wave of B, at the executions of A", "cycles B", key="cost_b"),
     _COST("delta", "B minus A, per wave"),
-    Field(
-        name="ratio",
-        kind=kinds.RATIO._replace(digits=None, text=lambda value: f"{100 * value:+.1f} %"),
-        meaning="Delta divided by the cost in A; null if that is 0",
-        title="delta %",
+    kinds.RATIO._replace(digits=None, text=lambda value: f"{100 * value:+.1f} %")(
+        "ratio",
+        "Delta divided by the cost in A; null if that is 0",
+        "delta %",
         at=DATA | WINDOW,
         is_unknown=True,
     ),
     replace(_REAL, at=DATA),
-    _SOURCE_A,
-    _SOURCE_B,
+    *_SOURCES,
     order="instruction_a instruction_b cycles_a cycles_b delta status",
     window="instruction_a text_a cycles_a instruction_b text_b cycles_b delta ratio status",
 )
@@ -418,38 +403,36 @@ SCHEMA = Schema(
 
 def facts(found: Comparison, table: ResultTable, by: str) -> dict[str, Any]:
     """Return the fields of the document besides the shown rows; `table` has all changes."""
-    kernel = found.kernel
-    return _sides(found) | {
-        "per": found.judgement.basis,
-        "notes": list(found.notes),
-        "is_same_program": found.align.is_same,
-        "by": by,
-        "total_rows": len(table),
-        "rows_beyond_noise": sum(table.plain("is_beyond_noise")),
-        "kernel": None
-        if kernel is None
-        else {
+    kernel, numbers = found.kernel, None
+    if kernel is not None:
+        numbers = {
             "waves": kernel.waves,
             "hits_per_wave": kernel.hits_per_wave,
             "cycles_per_wave": kernel.per_wave,
             "cycles_per_hit": kernel.per_hit,
             "common_share_of_cycles": kernel.covered,
-            "ratio_at_equal_hits": {"value": kernel.at_equal_hits.value, "noise": kernel.at_equal_hits.noise},
-            "ratio_per_wave": {"value": kernel.a_wave.value, "noise": kernel.a_wave.noise},
+            "ratio_at_equal_hits": kernel.at_equal_hits._asdict(),
+            "ratio_per_wave": kernel.a_wave._asdict(),
             "launch": None if kernel.launch is None else _launch(kernel.launch),
-        },
+        }
+    return {
+        **_sides(found),
+        **_judged(found),
+        "by": by,
+        "total_rows": len(table),
+        "rows_beyond_noise": sum(table.plain("is_beyond_noise")),
+        "kernel": numbers,
     }
+
+
+def _judged(found: Comparison) -> dict[str, Any]:
+    judged = {"per": found.judgement.basis, "notes": list(found.notes)}
+    return {**judged, "is_same_program": found.align.is_same}
 
 
 def flat_facts(found: Comparison) -> dict[str, Any]:
     """Return the verdict and the numbers of the kernel, without nesting and noise, for the API."""
-    facts: dict[str, Any] = {
-        "verdict": found.verdict.value,
-        "sentence": found.judgement.sentence,
-        "per": found.judgement.basis,
-        "notes": list(found.notes),
-        "is_same_program": found.align.is_same,
-    }
+    facts = {"verdict": found.verdict.value, "sentence": found.judgement.sentence, **_judged(found)}
     if found.kernel is None:
         return facts
     facts |= {
@@ -478,5 +461,5 @@ def _launch(launch: LaunchDelta) -> dict[str, Any]:
         "work_per_wave": None if work is None else [[one.low, one.high] for one in work],
         "work_unit": None if work is None else work[0].unit,
         "is_comparable_per_wave": not why_not_per_wave(launch),
-        "ratio": {"value": launch.duration.value, "noise": launch.duration.noise},
+        "ratio": launch.duration._asdict(),
     }

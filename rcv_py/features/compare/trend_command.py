@@ -12,9 +12,9 @@ from rcv_py.cli.answer import CommandAnswer, Part, TextTable
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import below, captures_below
 from rcv_py.cli.terminal import bold, progress
-from rcv_py.features.compare.command import TRIPS, problems, sentences, waves_of_builds
+from rcv_py.features.compare.command import TRIPS, problems, sentences, waves_of
+from rcv_py.features.compare.library_result import TREND_SCHEMA, trend_table
 from rcv_py.features.compare.options import TrendOptions
-from rcv_py.features.compare.trend_result import SCHEMA, trend_table
 from rcv_py.work.library import builds, in_time
 
 
@@ -33,7 +33,7 @@ def run(options: TrendOptions) -> CommandAnswer:
     more = next((str(row.build.path) for row in rows if row.verdict is Verdict.MORE), None)
     found = [row.build for row in rows]
     return CommandAnswer(
-        schema=SCHEMA,
+        schema=TREND_SCHEMA,
         document=lambda: {
             "folder": str(root),
             "metric": options.metric,
@@ -46,7 +46,7 @@ def run(options: TrendOptions) -> CommandAnswer:
         about={
             "names": [build.name for build in found],
             "problems": problems(found),
-            "waves": waves_of_builds(wanted, [(build.name, build) for build in found]),
+            "waves": waves_of(wanted, [(build.name, build.traced, build.costs) for build in found]),
         },
         code=_gate(options.fail_on, rows),
     )
