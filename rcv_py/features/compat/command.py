@@ -153,16 +153,14 @@ def _source_table(report: LegacyReport, top: int) -> Iterator[str]:
     for rank, line in enumerate(report.sources[:top], 1):
         if not line.stall:
             return
-        yield (
-            Message(
-                "  {0:>3}  {1:>8}  {2:>6.2f}%  {3}  {4:<13}  {5}",
-                rank,
-                short(line.stall),
-                _share(line.stall, report.stall),
-                bar(line.rate),
-                line.dominant,
-                line.source[-48:],
-            )
+        yield Message(
+            "  {0:>3}  {1:>8}  {2:>6.2f}%  {3}  {4:<13}  {5}",
+            rank,
+            short(line.stall),
+            _share(line.stall, report.stall),
+            bar(line.rate),
+            line.dominant,
+            line.source[-48:],
         )
 
 
@@ -196,16 +194,14 @@ def _instruction_table(report: LegacyReport, top: int) -> Iterator[str]:
         if not row.stall:
             return
         text = row.text if len(row.text) <= 48 else f"{row.text[:47]}…"
-        yield (
-            Message(
-                "  {0:>3}  {1:>8}  {2:>6.2f}%  {3:<13}  {4:<48}  {5}",
-                rank,
-                short(row.stall),
-                _share(row.stall, report.stall),
-                row.name,
-                text,
-                row.source[-38:],
-            )
+        yield Message(
+            "  {0:>3}  {1:>8}  {2:>6.2f}%  {3:<13}  {4:<48}  {5}",
+            rank,
+            short(row.stall),
+            _share(row.stall, report.stall),
+            row.name,
+            text,
+            row.source[-38:],
         )
 
 

@@ -17,9 +17,7 @@ SOURCES = Spec(
     "hotspot like sources",
     "Source lines by stall.",
     "source line",
-    SOURCE_PLACE,
-    STALL,
-    _LATENCY,
+    *(SOURCE_PLACE, STALL, _LATENCY),
     kinds.NUMBER("stall_percent_of_latency", "Stall in percent of the line's latency", digits=4, key="rate"),
     kinds.TEXT("dominant_class", "Class with most stall", key="dominant"),
 )
@@ -30,9 +28,7 @@ ROWS = Spec(
     replace(INSTRUCTION_INDEX, key="row"),
     INSTRUCTION_TEXT,
     kinds.TEXT("class", "Class by the rules", key="name"),
-    STALL,
-    _LATENCY,
-    SOURCE_PLACE,
+    *(STALL, _LATENCY, SOURCE_PLACE),
 )
 _OCCUPANCY = record(
     kinds.WHOLE("arch", "Architectural vector registers of a wave"),
@@ -59,9 +55,7 @@ FACTS = (
     kinds.TEXT("target", "Name of the GPU that the rules guess"),
     _OCCUPANCY("occupancy", "Registers and waves as the rules count them"),
     kinds.TEXT("warning", "What is doubtful about the launch that was found; empty if nothing is"),
-    Field(
-        "mix", kinds.mapping(kinds.COUNT, (), "Instructions"), "Instructions of the program by what they are"
-    ),
+    kinds.mapping(kinds.COUNT, (), "Instructions")("mix", "Instructions of the program by what they are"),
     Field("classes", kinds.mapping(kinds.CYCLES, (), "Stall"), "Stall by class"),
 )
 SCHEMA = Schema(

@@ -24,16 +24,8 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.text import Message, translated
 from rcv_py.features.counters.formula_editor import FormulaEditor
 from rcv_py.state.formula_files import FormulaFiles
+from rcv_py.ui.core import plain_text
 from rcv_py.ui.core.layout import column, row, split
-from rcv_py.ui.core.plain_text import (
-    PlainLabel,
-    agrees,
-    allow,
-    button_text,
-    named,
-    push_button,
-    tooltip,
-)
 from rcv_py.ui.core.theme import Theme
 
 TITLE = "Formulas of counters"
@@ -53,14 +45,16 @@ class FormulaDialog(QDialog):
         self._theme = theme
         self._results: DerivedSet | None = None
         self.editors: dict[str, FormulaEditor] = {}
-        self.confirm: Callable[[str], bool] = partial(agrees, self, TITLE)
+        self.confirm: Callable[[str], bool] = partial(plain_text.agrees, self, TITLE)
         self.setWindowTitle(translated(TITLE))
         self.resize(1060, 640)
-        self.tabs = named(QTabWidget(), "Files of formulas")
-        self.help = named(QPlainTextEdit(grammar(), readOnly=True), "Help on the language of formulas")
-        self.mistakes = named(QListWidget(), "Mistakes")
+        self.tabs = plain_text.named(QTabWidget(), "Files of formulas")
+        self.help = plain_text.named(
+            QPlainTextEdit(grammar(), readOnly=True), "Help on the language of formulas"
+        )
+        self.mistakes = plain_text.named(QListWidget(), "Mistakes")
         self.mistakes.setMaximumHeight(110)
-        self.state = PlainLabel(role="muted", wordWrap=True)
+        self.state = plain_text.PlainLabel(role="muted", wordWrap=True)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._typing.timeout.connect(self.edited)
         self.buttons: dict[str, QPushButton] = {}
@@ -82,7 +76,7 @@ class FormulaDialog(QDialog):
             ("Save", "Write this file into the folder of settings (Ctrl+S).", self.save),
             ("Delete…", "Remove this file.", self.delete),
         ):
-            button = push_button(text, tip, partial(self._do, call), autoDefault=False)
+            button = plain_text.push_button(text, tip, partial(self._do, call), autoDefault=False)
             self.buttons[text.rstrip("…")] = button
         self.buttons["Save"].setShortcut("Ctrl+S")
         middle = split(self.tabs, self.help, sizes=(636, 424))
@@ -155,7 +149,7 @@ class FormulaDialog(QDialog):
         editor.setPlainText(text)
         editor.setReadOnly(name == BUILT_IN)
         self.editors[name] = editor
-        self.tabs.addTab(editor, button_text(name))
+        self.tabs.addTab(editor, plain_text.button_text(name))
         editor.textChanged.connect(lambda: self._typed(editor))
 
     def _typed(self, editor: FormulaEditor) -> None:
@@ -169,12 +163,12 @@ class FormulaDialog(QDialog):
         """Update titles and buttons for the shown tab."""
         for name, editor in self.editors.items():
             mark = " •" if self.files.is_changed(name) else ""
-            self.tabs.setTabText(self.tabs.indexOf(editor), button_text(f"{name}{mark}"))
+            self.tabs.setTabText(self.tabs.indexOf(editor), plain_text.button_text(f"{name}{mark}"))
             self.tabs.setTabToolTip(self.tabs.indexOf(editor), "Not saved yet." if mark else "")
         foreign = "" if self.name != BUILT_IN else "These formulas come with the program."
-        allow(self.buttons["Delete"], foreign)
+        plain_text.allow(self.buttons["Delete"], foreign)
         saved = "" if self.files.is_changed(self.name) else "Nothing was changed since it was saved."
-        allow(self.buttons["Save"], foreign or saved)
+        plain_text.allow(self.buttons["Save"], foreign or saved)
         self._say_state()
 
     # -- results ------------------------------------------------------------------------------------
@@ -203,7 +197,7 @@ class FormulaDialog(QDialog):
                 line, at = error.place(of.get(name, ""))
                 item = QListWidgetItem(Message("{0}, line {1}, column {2}: {3}", name, line, at, error))
                 item.setData(Qt.ItemDataRole.UserRole, (name, error))
-                item.setToolTip(tooltip(str(error)))
+                item.setToolTip(plain_text.tooltip(str(error)))
                 self.mistakes.addItem(item)
         self.mistakes.setVisible(self.mistakes.count() > 0)
         self._say_state()

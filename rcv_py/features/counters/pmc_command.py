@@ -3,20 +3,8 @@
 from collections.abc import Iterator, Sequence
 from math import isnan
 
+from rcv_py.analysis.counters.pmc import traffic
 from rcv_py.analysis.counters.pmc.decision import Decision, decision, missing
-from rcv_py.analysis.counters.pmc.traffic import (
-    PASSES,
-    Traffic,
-    counter_of,
-    family_of,
-    pmc_lines,
-    ratio,
-    repeated,
-    share,
-    span,
-    traffic,
-    traffic_facts,
-)
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, plural, short_kernel
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
@@ -32,7 +20,7 @@ from rcv_py.model.device import PmcTable
 MAX_EXPLAINED = 3  # kernels whose tests are printed
 MEGABYTE = 1e6
 NOTHING = "No matching counter rows found."  # in the words of pmc_l2_analyzer.py
-_NEEDED = (*PASSES[0][:2], *PASSES[1])  # hits and misses, reads of all sizes
+_NEEDED = (*traffic.PASSES[0][:2], *traffic.PASSES[1])  # hits and misses, reads of all sizes
 _OLDER = "gfx942 has no counters of 64-byte and 128-byte reads: there, TCC_BUBBLE_sum counts 128-byte reads."
 _LIMITS = (
     "Numbers are means of a dispatch. Counters show how much was moved, not how long anything waited; "
@@ -47,10 +35,10 @@ def run(options: PmcOptions) -> CommandAnswer | int:
     ideal = (options.ideal_mb or 0.0) * MEGABYTE
     if options.like:
         return _original(options, table, ideal)
-    found = traffic(table, options.by, options.kernel, ideal, options.channels or 1)
+    found = traffic.traffic(table, options.by, options.kernel, ideal, options.channels or 1)
     _check(options, table, found)
     shown = [(row, decision(row)) for row in found[: options.top or None]]
-    rows = pmc_rows(shown, family_of(table))
+    rows = pmc_rows(shown, traffic.family_of(table))
     return CommandAnswer(
         schema=SCHEMA,
         document=lambda: {
@@ -77,7 +65,7 @@ def _original(options: PmcOptions, table: PmcTable, ideal: float) -> int:
     return ExitCode.DONE if found.dispatches else ExitCode.USAGE
 
 
-def _check(options: PmcOptions, table: PmcTable, found: Sequence[Traffic]) -> None:
+def _check(options: PmcOptions, table: PmcTable, found: Sequence[traffic.Traffic]) -> None:
     if not found:
         names = sorted({short_kernel(dispatch.kernel) for dispatch in table.dispatches})
         known = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
@@ -88,12 +76,12 @@ def _check(options: PmcOptions, table: PmcTable, found: Sequence[Traffic]) -> No
         )
     if all(isnan(row.counted[key]) for row in found for key in _NEEDED):
         counted = ", ".join(table.counters[:4]) or "none"
-        family = family_of(table)
-        hits, misses, reads = (counter_of(key, family) for key in _NEEDED[:3])
+        family = traffic.family_of(table)
+        hits, misses, reads = (traffic.counter_of(key, family) for key in _NEEDED[:3])
         lacking = Message("{0}, {1} and {2} are missing", hits, misses, reads)
         raise UsageError(
             Message("The tables hold no counter of L2 or memory ({0}); {1}.", counted, lacking),
-            hint="Record them: " + " and, in another run, ".join(pmc_lines(_NEEDED, family)),
+            hint="Record them: " + " and, in another run, ".join(traffic.pmc_lines(_NEEDED, family)),
         )
 
 
@@ -101,39 +89,39 @@ def _check(options: PmcOptions, table: PmcTable, found: Sequence[Traffic]) -> No
 
 
 def _text(
-    table: PmcTable, options: PmcOptions, count: int, shown: Sequence[tuple[Traffic, Decision]]
+    table: PmcTable, options: PmcOptions, count: int, shown: Sequence[tuple[traffic.Traffic, Decision]]
 ) -> Iterator[Part]:
     unit = plural(count, options.by, "dispatches" if options.by == "dispatch" else "")
     yield Message("\n{0:,} of {1} in {2}.", len(shown), unit, plural(len(table.files), "file"))
     for row in shown[:MAX_EXPLAINED]:
         yield ""
-        yield from _explained(*row, family_of(table))
+        yield from _explained(*row, traffic.family_of(table))
     if len(shown) > MAX_EXPLAINED:
         yield Message("\nThe tests of the first {0} are shown; --kernel NAME chooses others.", MAX_EXPLAINED)
     yield from ("", *table.notes, *_repeats(table), _LIMITS)
 
 
 def _repeats(table: PmcTable) -> list[str]:
-    names = repeated(table)
+    names = traffic.repeated(table)
     text = "Recorded in several passes: {0}. A ratio takes its counters from the same pass."
     return [Message(text, ", ".join(names))] if names else []
 
 
-def _explained(found: Traffic, decided: Decision, family: str) -> Iterator[Part]:
+def _explained(found: traffic.Traffic, decided: Decision, family: str) -> Iterator[Part]:
     dispatch = Message(" (dispatch {0})", found.dispatch) if found.dispatch else ""
     yield f"{short_kernel(found.name)}{dispatch}: {decided.branch.name}"
     yield f"  {decided.branch.sentence} {decided.branch.remedy}"
-    yield Facts(list(traffic_facts(found)))
+    yield Facts(list(traffic.traffic_facts(found)))
     steps = []
     for at, test in enumerate(decided.tests, 1):
-        measured = span(test.value, ratio if test.name == "over_fetch" else share)
+        measured = traffic.span(test.value, traffic.ratio if test.name == "over_fetch" else traffic.share)
         answer = Message("{0}, so {1}", measured, test.answer) if measured else test.answer
         steps.append((f"{at}. {test.question}?", f"{answer}: {test.means}"))
     yield Facts(steps)
     lacking = missing(decided)
     if lacking:
-        names = ", ".join(name for name in (counter_of(key, family) for key in lacking) if name)
+        names = ", ".join(name for name in (traffic.counter_of(key, family) for key in lacking) if name)
         yield Message("  Not recorded: {0}. To record:", names)
-        yield from (f"    {line}" for line in pmc_lines(lacking, family))
+        yield from (f"    {line}" for line in traffic.pmc_lines(lacking, family))
         if family == "TCC" and "reads_128" in lacking:
             yield f"  {_OLDER}"

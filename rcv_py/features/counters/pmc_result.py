@@ -52,9 +52,7 @@ _TESTS = rows(
 
 
 def _shown(name: str, title: str, meaning: str, text: Callable[[Mapping[str, Any]], str]) -> Field:
-    return Field(
-        name=name, kind=kinds.TEXT._replace(is_number=True), meaning=meaning, title=title, at=PEOPLE, of=text
-    )
+    return kinds.TEXT._replace(is_number=True)(name, meaning, title, at=PEOPLE, of=text)
 
 
 def _share(name: str) -> Callable[[Mapping[str, Any]], str]:

@@ -13,15 +13,8 @@ from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.opening import all_captures, facts_of, opened, refuse_for_one, wave_facts
 from rcv_py.cli.options.shared import wants_predictions
 from rcv_py.cli.terminal import bold, progress
+from rcv_py.features.findings import result
 from rcv_py.features.findings.options import TriageOptions
-from rcv_py.features.findings.result import (
-    FOLDER_SCHEMA,
-    SCHEMA,
-    Judged,
-    capture_table,
-    document,
-    finding_table,
-)
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import capture_entry
 from rcv_py.formats.uiout.run_files import facts_about
@@ -53,9 +46,9 @@ def run(options: TriageOptions) -> CommandAnswer:
     shown = found.in_full if is_short else found.findings[: options.top or None]
     waves = None if found.choice is None else wave_facts(found.choice, found.of)
     return CommandAnswer(
-        schema=SCHEMA,
-        document=lambda: document(trace, found, finding_table(shown)),
-        csv=lambda: finding_table(shown).csv(),
+        schema=result.SCHEMA,
+        document=lambda: result.document(trace, found, result.finding_table(shown)),
+        csv=lambda: result.finding_table(shown).csv(),
         text=lambda: _text(trace, found, shown),
         forms={"markdown": lambda: markdown(trace.name, found, shown)},
         of=trace,
@@ -153,9 +146,9 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> CommandAnswer:
         )
         with progress() as report:
             judged = list(captures_mapped(judge, places, executor, _without_findings, report))
-    table = capture_table(judged, options.seen(options.folder))
+    table = result.capture_table(judged, options.seen(options.folder))
     return CommandAnswer(
-        schema=FOLDER_SCHEMA,
+        schema=result.FOLDER_SCHEMA,
         document=lambda: {"folder": str(options.folder), "captures": table.rows()},
         csv=table.csv,
         text=lambda: [
@@ -176,7 +169,7 @@ def judged_capture(
     predict: bool | None = None,
     workers: int | None = 0,
     cache: CaptureCache | None = None,
-) -> Judged:
+) -> result.Judged:
     """Return the findings of one capture, or why there are none; a broken one does not stop the others."""
     entry = capture_entry(path)
     try:
@@ -184,9 +177,9 @@ def judged_capture(
         facts = facts_about(trace, given)
         found = findings_of_trace(trace, facts, waves, is_whole=is_whole, workers=workers, predict=predict)
     except RcvError as error:
-        return Judged(entry, None, str(error))
-    return Judged(entry, found, "" if found.findings else entry.note or found.headline)
+        return result.Judged(entry, None, str(error))
+    return result.Judged(entry, found, "" if found.findings else entry.note or found.headline)
 
 
-def _without_findings(path: Path, error: RcvError) -> Judged:
-    return Judged(capture_entry(path), None, f"{error} {error.hint}".strip())
+def _without_findings(path: Path, error: RcvError) -> result.Judged:
+    return result.Judged(capture_entry(path), None, f"{error} {error.hint}".strip())

@@ -33,10 +33,8 @@ _LINE_IN_FILE = record(
     kinds.WHOLE("file", "Number of the source file"), kinds.WHOLE("source_line", "Line, counted from 1")
 )
 _EVIDENCE = (
-    Field(
-        "kind",
-        kinds.choice("instruction", "wave", "token", "window", "source"),
-        "Which of the other fields are present",
+    kinds.choice("instruction", "wave", "token", "window", "source")(
+        "kind", "Which of the other fields are present"
     ),
     kinds.TEXT("text", "What is seen there"),
     replace(INSTRUCTION_INDEX, is_optional=True),
@@ -283,11 +281,8 @@ CAPTURES = Spec(
         kinds.NOTE("headline", "The first finding in one line"),
         replace(GAIN, meaning="Most of the kernel's duration that it can save", is_unknown=True),
         replace(AT_STAKE, is_unknown=True),
-        Field(
-            "share_of_unit",
-            kinds.SHARE._replace(digits=None),
-            "Amount at stake as a part of its unit",
-            is_unknown=True,
+        kinds.SHARE._replace(digits=None)(
+            "share_of_unit", "Amount at stake as a part of its unit", is_unknown=True
         ),
         kinds.NOTE("note", "Why there is no finding"),
     ),

@@ -41,18 +41,14 @@ NOTES = Spec(
     "Reasons not to trust the capture, the most severe first.",
     "note",
     replace(_NOTE, name="name"),
-    SEVERITY,
-    *_REASONS,
-    SETTINGS,
+    *(SEVERITY, *_REASONS, SETTINGS),
 )
 NOTE_ROWS = Spec("check", "One row per note.", "note", _NOTE, SEVERITY, *_REASONS)
 NUMBERS = Spec(
     "check numbers",
     "One row per number that supports a note.",
     "number",
-    _NOTE,
-    SEVERITY,
-    _TITLE,
+    *(_NOTE, SEVERITY, _TITLE),
     replace(_MEASURED[0], name="evidence"),
     *_MEASURED[1:],
 )

@@ -17,30 +17,9 @@ from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.base.text import Message, count, percent, plural, translated
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import ChosenWaves, choose_waves
-from rcv_py.features.latency.address_result import (
-    NO_ADDRESSES,
-    address_note,
-    address_rows,
-    address_text,
-    address_totals,
-)
+from rcv_py.features.latency import address_result as addresses
+from rcv_py.features.latency import result as results
 from rcv_py.features.latency.options import LatencyOptions
-from rcv_py.features.latency.result import (
-    FETCH_NOTE,
-    SCHEMA,
-    access_assumption,
-    access_rows,
-    access_text,
-    access_totals,
-    fetch_rows,
-    fetch_text,
-    fetch_totals,
-    hidden_rows,
-    hidden_totals,
-    memory_and_wait_rows,
-    memory_rows,
-    memory_totals,
-)
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.results.table import ResultTable
 
@@ -68,7 +47,7 @@ def run(options: LatencyOptions) -> CommandAnswer:
         options,
         replace(waves, choice=None) if is_of_all else waves,
         table,
-        SCHEMA,
+        results.SCHEMA,
         lambda: {
             "kind": "memory_waits" if is_memory and options.waits else options.by,
             "rule": options.rule,
@@ -87,7 +66,7 @@ def run(options: LatencyOptions) -> CommandAnswer:
 
 def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Listed:
     trace, found, matrix = waves.trace, waves.of(HIDDEN[rule]), waves.of_all(MATRIX)
-    table = hidden_rows(trace, hidden_table(waves.code, found, not options.no_idle))
+    table = results.hidden_rows(trace, hidden_table(waves.code, found, not options.no_idle))
     total, hidden = sum(table.plain("total")), sum(table.plain("hidden"))
     footer = Message("Hidden: {0} of {1} cycles ({2}). ", count(hidden), count(total), percent(hidden, total))
     footer += "Shares: hidden, of total."
@@ -99,45 +78,45 @@ def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
     reason = why_not_hidden(trace)
     if not reason and not len(table):
         reason = waves.missing or "No instruction was executed while the trace was recorded."
-    return table, hidden_totals(table, matrix), footer, found.assumption, reason
+    return table, results.hidden_totals(table, matrix), footer, found.assumption, reason
 
 
 def _access(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Listed:
     trace, found = waves.trace, waves.of(HOLDS)
     known = waves.of_all(ADDRESSES) if has_addresses(trace) else None
-    table, totals = access_rows(trace, found, known), access_totals(trace, found)
+    table, totals = results.access_rows(trace, found, known), results.access_totals(trace, found)
     reason = waves.why_none("accesses")
     if not reason and not len(table):
         reason = waves.missing or table.spec.nothing
-    return table, totals, access_text(totals), access_assumption(found), reason
+    return table, totals, results.access_text(totals), results.access_assumption(found), reason
 
 
 def _fetch(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Listed:
     found = waves.of(FETCHES)
     table, totals = (
-        fetch_rows(waves.trace, found),
-        fetch_totals(waves.trace, found, waves.of(LOOP_TOTALS).loops.table),
+        results.fetch_rows(waves.trace, found),
+        results.fetch_totals(waves.trace, found, waves.of(LOOP_TOTALS).loops.table),
     )
     reason = waves.why_none("fetches") or (waves.missing if not len(table) else "")
-    return table, totals, fetch_text(totals), FETCH_NOTE, reason
+    return table, totals, results.fetch_text(totals), results.FETCH_NOTE, reason
 
 
 def _address(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Listed:
     found = waves.of_all(ADDRESSES)
-    table, totals = address_rows(waves.trace, found), address_totals(found)
-    reason = "" if len(table) else NO_ADDRESSES
-    return table, totals, address_text(totals), address_note(found), reason
+    table, totals = addresses.address_rows(waves.trace, found), addresses.address_totals(found)
+    reason = "" if len(table) else addresses.NO_ADDRESSES
+    return table, totals, addresses.address_text(totals), addresses.address_note(found), reason
 
 
 def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Listed:
     trace, found = waves.trace, waves.of_all(MEMORY[rule])
-    totals = memory_totals(found)
+    totals = results.memory_totals(found)
     if options.waits:
-        table = memory_and_wait_rows(trace, found, waves.of_all(LATENCIES))
+        table = results.memory_and_wait_rows(trace, found, waves.of_all(LATENCIES))
         footer = "By counters and, next to it, by waits: exact latencies, their median and 90th percentile."
         reason = "" if len(table) else found.reason
     else:
-        table, reason = memory_rows(trace, found), found.reason
+        table, reason = results.memory_rows(trace, found), found.reason
         footer = Message(
             "{0} in cycles; a sample every {1} cycles.", plural(totals["samples"], "return"), found.interval
         )

@@ -6,17 +6,8 @@ from rcv_py.analysis.latency.hidden_latency import why_not_hidden
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import ReportBars, ReportNote, ReportSection, Series
+from rcv_py.features.latency import result as results
 from rcv_py.features.latency.address_result import address_note, address_rows, address_text, address_totals
-from rcv_py.features.latency.result import (
-    FETCH_NOTE,
-    access_assumption,
-    access_rows,
-    access_text,
-    access_totals,
-    fetch_rows,
-    fetch_text,
-    fetch_totals,
-)
 
 TOP = 10
 TOP_HIDDEN = 15
@@ -28,9 +19,9 @@ def accesses(inputs: ReportInputs) -> ReportSection | None:
     if not inputs.waves or not inputs.accesses.is_longer.any():
         return None
     found = inputs.accesses
-    table = access_rows(inputs.trace, found, inputs.addresses)[found.is_longer].head(TOP)
-    text = access_text(access_totals(inputs.trace, found))
-    parts = (cells.report_table(table, inputs.trace), ReportNote(access_assumption(found)))
+    table = results.access_rows(inputs.trace, found, inputs.addresses)[found.is_longer].head(TOP)
+    text = results.access_text(results.access_totals(inputs.trace, found))
+    parts = (cells.report_table(table, inputs.trace), ReportNote(results.access_assumption(found)))
     return ReportSection("accesses", "Accesses that hold their unit", parts, text)
 
 
@@ -51,9 +42,9 @@ def fetches(inputs: ReportInputs) -> ReportSection | None:
     found, all_ = inputs.fetches, int(inputs.code.latency.sum() + inputs.code.idle.sum())
     if not len(found) or found.cycles.sum() < LEAST_SHARE * all_:
         return None
-    table = fetch_rows(inputs.trace, found).head(TOP)
-    text = fetch_text(fetch_totals(inputs.trace, found, inputs.iterations.loops.table))
-    parts = (cells.report_table(table, inputs.trace), ReportNote(FETCH_NOTE))
+    table = results.fetch_rows(inputs.trace, found).head(TOP)
+    text = results.fetch_text(results.fetch_totals(inputs.trace, found, inputs.iterations.loops.table))
+    parts = (cells.report_table(table, inputs.trace), ReportNote(results.FETCH_NOTE))
     return ReportSection("fetches", "Waits for code", parts, text)
 
 

@@ -20,7 +20,7 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import DATA, PEOPLE, REPORT, TEXT, WINDOW, Field, record, record_field, unknown
+from rcv_py.results.field import DATA, PEOPLE, REPORT, TEXT, WINDOW, record, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources, waves
 from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Column, Columns, ResultTable, Spec
@@ -40,11 +40,8 @@ _BRANCH = kinds.ROW("branch", "Index of the branch that jumps back")
 _BRANCH_SOURCE = kinds.SOURCE(
     "branch_source", "Source place of the branch as file:line; empty if it has none"
 )
-_KINDS = Field(
-    "kinds",
-    kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind"),
-    "Cycles by kind of instruction, the most first",
-    at=DATA,
+_KINDS = kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind")(
+    "kinds", "Cycles by kind of instruction, the most first", at=DATA
 )
 _OUTLIER = kinds.FLAG._replace(text=lambda is_outlier: "outlier" if is_outlier else "")
 _SPLIT = kinds.NOTE("split", "What the cycles were spent on", at=TEXT, of=_split)
@@ -72,10 +69,7 @@ LOOPS = Spec(
     kinds.RANK_CYCLES("median", Message("Median {0}", _STATISTIC), is_unknown=True),
     kinds.RANK_CYCLES("p90", Message("90th percentile {0}", _STATISTIC), is_unknown=True),
     kinds.RANK_CYCLES("max", Message("Longest {0}", _STATISTIC), is_unknown=True, key="longest"),
-    _DATA_STALL,
-    _DATA_IDLE,
-    _KINDS,
-    _SPLIT,
+    *(_DATA_STALL, _DATA_IDLE, _KINDS, _SPLIT),
     replace(common.INSTRUCTION_TEXT, at=DATA | WINDOW, title="branch"),
     kinds.SOURCE(
         "head_source", "Source place of the head as file:line; empty if there is none", at=DATA | TEXT
@@ -105,9 +99,8 @@ ITERATIONS = Spec(
     _KINDS,
     _SPLIT,
     replace(_BRANCH_SOURCE, at=DATA | TEXT),
-    Field(
+    kinds.choice("", "entry", "last", "outlier")(
         "note",
-        kinds.choice("", "entry", "last", "outlier"),
         "With --loop: kind of iteration; empty for an ordinary one; entry and last are not in the statistics",
         at=DATA | WINDOW,
         is_optional=True,
@@ -190,9 +183,7 @@ CHAINS = Spec(
     kinds.COUNT("hits", "Executions of the chain", key="times"),
     kinds.CYCLES("cycles", "Time of all executions"),
     kinds.MEAN_CYCLES("cycles_per_link", "Mean time of a link", digits=1),
-    common.STALL,
-    common.INSTRUCTION_TEXT,
-    common.SOURCE_PLACE,
+    *(common.STALL, common.INSTRUCTION_TEXT, common.SOURCE_PLACE),
     kinds.SOURCE(
         "last_source", "Source place of the last wait as file:line; empty if there is none", at=DATA
     ),
@@ -300,9 +291,7 @@ _PHASE = record(
     kinds.SHARE("stall_share_of_phase", "Part of it that stalled"),
 )
 FACTS = (
-    common.CAPTURE,
-    common.WAVE_ASKED,
-    common.WAVES_READ,
+    *(common.CAPTURE, common.WAVE_ASKED, common.WAVES_READ),
     kinds.ROW_OR_NONE("dominant_loop", "Row of the dominant loop in --by loops; -1 if none"),
     record_field(
         "phases",
@@ -322,9 +311,8 @@ FACTS = (
         ),
         kinds.COUNT("dropped", "Executions that match no meeting"),
         kinds.FLAG("is_group_guessed", "Whether workgroups are inferred only from the starts of waves"),
-        Field(
+        kinds.choice("capture", "barriers")(
             "groups_known_by",
-            kinds.choice("capture", "barriers"),
             "How workgroups are known: numbered in the capture, or their barriers open together",
             is_unknown=True,
         ),

@@ -9,16 +9,8 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, plural, some
 from rcv_py.cli.answer import CommandAnswer, Csv, Part, TextTable, listing
 from rcv_py.cli.opening import answers, check_engine, facts_of, opened
+from rcv_py.features.occupancy import result
 from rcv_py.features.occupancy.options import OccupancyOptions
-from rcv_py.features.occupancy.result import (
-    BY,
-    LIMITS_SCHEMA,
-    SCHEMA,
-    curve_table,
-    limit_document,
-    limit_table,
-    step_table,
-)
 from rcv_py.model.kinds import state_name
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
@@ -37,7 +29,7 @@ def run(options: OccupancyOptions) -> CommandAnswer:
     by = options.by
     check_engine(trace, options.se, "traced" if by == "state" else "resident")
     rows = _only(occupancy_rows(trace, by, lambda of: answers(trace, (of,)).of(of), options.se), options.only)
-    table = curve_table(by, [row.name for row in rows], [row.numbers for row in rows])
+    table = result.curve_table(by, [row.name for row in rows], [row.numbers for row in rows])
 
     def document() -> dict[str, Any]:
         ids = [{"ids": list(row.ids)} if row.ids else {} for row in rows]
@@ -45,12 +37,12 @@ def run(options: OccupancyOptions) -> CommandAnswer:
         return {"by": by, "ns_per_cycle": trace.clock.ns(1.0), "rows": documents}
 
     def csv() -> Csv:  # without the sum of all
-        steps = step_table([row.name for row in rows[1:]], [row.steps for row in rows[1:]])
+        steps = result.step_table([row.name for row in rows[1:]], [row.steps for row in rows[1:]])
         return (by, "cycle", "waves"), steps.csv()[1]
 
     why_none = "" if rows else _NO_STATES if by == "state" else _NO_TIMES
     footer = partial(_footer, trace, by, rows)
-    answer = listing(options, trace, table, SCHEMA, footer=footer, why_none=why_none)
+    answer = listing(options, trace, table, result.SCHEMA, footer=footer, why_none=why_none)
     return replace(answer, document=document, csv=csv)
 
 
@@ -75,7 +67,7 @@ def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: ResultTable) -> 
         Message(
             "\n{0} waves of {1} in {2}. Mean and peak are waves;",
             what,
-            plural(len(rows) - 1, BY[by][0]),
+            plural(len(rows) - 1, result.BY[by][0]),
             lasted,
         ),
         "the tail is the share of the time after the last moment with more than half of the peak;",
@@ -87,7 +79,7 @@ def _limits(trace: Trace, options: OccupancyOptions) -> CommandAnswer:
     """What limits the waves of a SIMD, for the kernel with most traced cycles."""
     facts = facts_of(trace, options)
     limits = limits_of(trace, facts)
-    table = limit_table(limits)
+    table = result.limit_table(limits)
 
     def text() -> Iterator[Part]:
         if not len(trace.code):
@@ -114,8 +106,8 @@ def _limits(trace: Trace, options: OccupancyOptions) -> CommandAnswer:
             yield Message("Tables of the run: {0}.", ", ".join(facts.files))
 
     return CommandAnswer(
-        schema=LIMITS_SCHEMA,
-        document=lambda: limit_document(trace, limits),
+        schema=result.LIMITS_SCHEMA,
+        document=lambda: result.limit_document(trace, limits),
         csv=table.csv,
         text=text,
         of=trace,

@@ -69,11 +69,8 @@ VARIANTS = {  # what a row is → its table and its option
 }
 FACTS = (
     CAPTURE,
-    Field(
-        "ns_per_cycle",
-        kinds.NUMBER._replace(digits=None),
-        "Length of a cycle in nanoseconds; null if it is not known",
-        is_unknown=True,
+    kinds.NUMBER._replace(digits=None)(
+        "ns_per_cycle", "Length of a cycle in nanoseconds; null if it is not known", is_unknown=True
     ),
 )
 

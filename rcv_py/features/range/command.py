@@ -7,16 +7,8 @@ from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.base.text import Message, count, join_texts, nanoseconds, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, heading
 from rcv_py.cli.opening import chosen, opened, warn, window_of
+from rcv_py.features.range import result
 from rcv_py.features.range.options import RangeOptions
-from rcv_py.features.range.result import (
-    SCHEMA,
-    SHARES,
-    TITLES,
-    between_facts,
-    flop_facts,
-    range_facts,
-    range_table,
-)
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
 
@@ -31,7 +23,7 @@ def run(options: RangeOptions) -> CommandAnswer:
     waves = chosen(trace, options, warn(trace), (analysis, *([pair] if pair else [])))
     found = waves.of(analysis)
     steps = None if pair is None else waves.of(pair)
-    table = range_table(trace, found, options.top or None)
+    table = result.range_table(trace, found, options.top or None)
 
     def text() -> Iterator[Part]:
         yield from heading(waves)
@@ -42,22 +34,24 @@ def run(options: RangeOptions) -> CommandAnswer:
         )
         facts: list[tuple[str, str]] = [("range", Message("{0}, {1}", window, length)), ("waves", lived)]
         facts += [("executions", count(int(found.hits.sum())))]
-        facts += [(name, join_texts(", ", filter(None, texts))) for name, *texts in flop_facts(trace, found)]
+        facts += [
+            (name, join_texts(", ", filter(None, texts))) for name, *texts in result.flop_facts(trace, found)
+        ]
         facts += [("between", _between(trace, ends, steps))] if ends and steps else []
         yield Facts(facts)
         if why := waves.why_none("ranges"):
             yield why
             return
-        for part in TITLES:
+        for part in result.TITLES:
             yield from _part(trace, table, part)
-        yield Message("\n{0}", SHARES)
+        yield Message("\n{0}", result.SHARES)
         yield found.causes.assumption
 
     return CommandAnswer(
-        schema=SCHEMA,
+        schema=result.SCHEMA,
         document=lambda: {
-            **range_facts(trace, found),
-            "between": None if ends is None or steps is None else between_facts(ends, steps),
+            **result.range_facts(trace, found),
+            "between": None if ends is None or steps is None else result.between_facts(ends, steps),
             "rows": table.rows(),
         },
         csv=table.csv,
@@ -69,7 +63,7 @@ def run(options: RangeOptions) -> CommandAnswer:
 def _part(trace: Trace, table: ResultTable, part: str) -> Iterator[Part]:
     rows = [at for at, name in enumerate(table.plain("part")) if name == part]
     if rows:
-        yield Message("\n{0}", TITLES[part])
+        yield Message("\n{0}", result.TITLES[part])
         yield TextTable(table[slice(rows[0], rows[-1] + 1)], trace)
 
 

@@ -9,15 +9,7 @@ from rcv_py.analysis.iterations.between import PairDistance as Distances
 from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs_by
 from rcv_py.base.text import Message, count, elide_left, elide_right, percent
-from rcv_py.features.range.result import (
-    TITLES,
-    UNIT,
-    RangeRow,
-    between_facts,
-    flop_facts,
-    range_rows,
-    range_table,
-)
+from rcv_py.features.range import result
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import MeasuredPair
@@ -143,10 +135,10 @@ class ClockRangePanel(Panel):
         if trace is None or found is None:
             return None
         if found.costs is not None:
-            return Sheet.of("Range", range_table(trace, found.costs))
+            return Sheet.of("Range", result.range_table(trace, found.costs))
         if found.ends is None or found.steps is None:
             return None
-        facts = between_facts(found.ends, found.steps)
+        facts = result.between_facts(found.ends, found.steps)
         return Sheet("Between", tuple(facts), [tuple(facts.values())])
 
     def command_line(self) -> command_text.CommandWords | None:
@@ -169,7 +161,7 @@ def head_html(trace: Trace, times: Times, costs: RangeCosts) -> Rich:
     facts = [("range", ends), ("length", times.both(window.width))]
     facts += [("waves", count(costs.waves)), ("their cycles", count(costs.wave_cycles))]
     facts += [("executions", count(int(costs.hits.sum())))]
-    for name, amount, speed in flop_facts(trace, costs):
+    for name, amount, speed in result.flop_facts(trace, costs):
         facts += [(name, amount), *([("", speed)] if speed else [])]
     return _facts(facts)
 
@@ -194,11 +186,11 @@ def pair_html(trace: Trace, times: Times, asked: MeasuredPair, steps: Distances 
 
 def tables_html(trace: Trace, costs: RangeCosts) -> list[Rich]:
     """Return one small table per part, with links in its rows."""
-    rows, made = range_rows(trace, costs), []
-    for part, title in TITLES.items():
+    rows, made = result.range_rows(trace, costs), []
+    for part, title in result.TITLES.items():
         cells = [_cells(trace, one) for one in rows if one.part == part]
         if cells:
-            of = "busy cycles, share of their time" if part == UNIT else "cycles, share of wave cycles"
+            of = "busy cycles, share of their time" if part == result.UNIT else "cycles, share of wave cycles"
             head = rich("<h4>{}</h4><span class='q'>{}</span>", title, of)
             made.append(head + rich("<table cellspacing='0'>{}</table>", joined("", cells)))
     return made
@@ -209,7 +201,7 @@ def _facts(rows: Sequence[tuple[str, str]]) -> Rich:
     return rich("<table cellspacing='0'>{}</table>", joined("", cells))
 
 
-def _cells(trace: Trace, one: RangeRow) -> Rich:
+def _cells(trace: Trace, one: result.RangeRow) -> Rich:
     name: str = one.name
     if one.instruction >= 0:
         name = line_link(one.instruction, f"{one.instruction}  {elide_right(name, NAME_LETTERS)}")

@@ -9,14 +9,8 @@ from rcv_py.analysis.overview.roofline import roofline
 from rcv_py.base.text import Message, count
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves, facts_of
+from rcv_py.features.roofline import result
 from rcv_py.features.roofline.options import RooflineOptions
-from rcv_py.features.roofline.result import (
-    SCHEMA,
-    computed_texts,
-    roofline_facts,
-    roofline_rows,
-    roofline_table,
-)
 from rcv_py.results.table import ResultTable
 
 
@@ -26,12 +20,12 @@ def run(options: RooflineOptions) -> CommandAnswer:
     trace, widths = waves.trace, waves.of(WIDTHS)
     run_facts = facts_of(trace, options)
     found = roofline(trace, widths, waves.of(LOOPS), run_facts)
-    table = roofline_table(trace, found)
-    facts = roofline_facts(trace, found, run_facts, widths.lanes)
+    table = result.roofline_table(trace, found)
+    facts = result.roofline_facts(trace, found, run_facts, widths.lanes)
 
     def footer(_: ResultTable) -> Iterator[str]:
         yield ""
-        yield from (text for one in found.scopes[:1] for text in computed_texts(one.computed))
+        yield from (text for one in found.scopes[:1] for text in result.computed_texts(one.computed))
         if facts["launch_flop"]:
             launch = Message(
                 "{0:,.0f} FLOP of MFMA/WMMA in {1} waves", facts["launch_flop"], count(facts["launch_waves"])
@@ -40,6 +34,6 @@ def run(options: RooflineOptions) -> CommandAnswer:
         yield facts["note"]
 
     answer = listing(
-        options, waves, table, SCHEMA, footer=footer, why_none=waves.why_none("peaks"), unknown="–"
+        options, waves, table, result.SCHEMA, footer=footer, why_none=waves.why_none("peaks"), unknown="–"
     )
-    return replace(answer, document=lambda: {**facts, "rows": roofline_rows(trace, found)})
+    return replace(answer, document=lambda: {**facts, "rows": result.roofline_rows(trace, found)})

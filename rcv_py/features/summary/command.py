@@ -14,17 +14,8 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, capitalized, count, join_texts, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, each
 from rcv_py.cli.opening import ChosenWaves, answers, choose_waves, missing_text, opened, window_of
+from rcv_py.features.summary import result
 from rcv_py.features.summary.options import SummaryOptions
-from rcv_py.features.summary.result import (
-    SCHEMA,
-    parts,
-    pipe_rows,
-    plain_number,
-    simd_title,
-    summary_document,
-    summary_table,
-    unit_text,
-)
 from rcv_py.features.waves.result import UNITS_SCHEMA, units
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import state_name
@@ -42,9 +33,9 @@ def _summary(options: SummaryOptions) -> CommandAnswer:
     waves = choose_waves(options, wanted=(ASTRAY,))
     found = waves.of(summary_by(waves.rows))
     return CommandAnswer(
-        schema=SCHEMA,
-        document=lambda: summary_document(waves.trace.name, found),
-        csv=lambda: summary_table(found).csv(),
+        schema=result.SCHEMA,
+        document=lambda: result.summary_document(waves.trace.name, found),
+        csv=lambda: result.summary_table(found).csv(),
         text=lambda: _text(found, waves),
         of=waves,
     )
@@ -65,7 +56,7 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
     )
     if found.is_empty:
         yield f"\n{STATIC if waves.trace.is_static else NOTHING}"
-    for title, rows in parts(found):
+    for title, rows in result.parts(found):
         total = sum(value for _, value in rows)
         whose = "the traced waves" if waves.rows is None or waves.choice is None else waves.choice.text
         unit = "samples" if title == "stall reasons" else Message("cycles of {0}", whose)
@@ -83,7 +74,7 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
         columns = found.units.columns
         values = zip(*(map(_cell, column) for column in columns.values()), strict=True)
         yield "\nCompute units"
-        yield TextGrid([TextColumn(unit_text(name)[0], True) for name in columns], list(values))
+        yield TextGrid([TextColumn(result.unit_text(name)[0], True) for name in columns], list(values))
 
 
 def _pipes(found: DeviceSummary, pipes: PipeUse, whose: str) -> Iterator[Part]:
@@ -91,20 +82,20 @@ def _pipes(found: DeviceSummary, pipes: PipeUse, whose: str) -> Iterator[Part]:
     yield "issue; Other includes s_endpgm while the last operations of its wave are outstanding"
     names = ("issuing", "working", "mfma_busy", "no_issue", "bubbles", *pipes.used)
     rows: list[tuple[str, list[int]]] = []  # a SIMD: its cycles, then the cycles of each column
-    for place, resident, columns in pipe_rows(found):
+    for place, resident, columns in result.pipe_rows(found):
         columns["issuing"] = resident - columns["no_issue"]
         rows.append((place, [resident, *(columns[name] for name in names)]))
     rows.append(("all", [sum(column) for column in zip(*(cycles for _, cycles in rows), strict=True)]))
     cells = [
-        (place, count(resident), *(percent(cycles, resident) for cycles in parts))
-        for place, (resident, *parts) in rows
+        (place, count(resident), *(percent(cycles, resident) for cycles in shares))
+        for place, (resident, *shares) in rows
     ]
-    titles = [simd_title(name) for name in ("place", "simd_cycles", *names)]
+    titles = [result.simd_title(name) for name in ("place", "simd_cycles", *names)]
     yield TextGrid([TextColumn(title, at > 0) for at, title in enumerate(titles)], cells)
 
 
 def _cell(value: np.generic) -> str:
-    number = plain_number(value)
+    number = result.plain_number(value)
     if number is None:
         return ""
     return f"{number:,.1f}".removesuffix(".0") if isinstance(number, float) else count(number)

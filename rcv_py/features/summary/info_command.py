@@ -25,15 +25,7 @@ from rcv_py.base.text import (
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.opening import all_captures, batches, below, markers, opened
 from rcv_py.cli.terminal import bold
-from rcv_py.features.summary.info_result import (
-    CAPTURES_SCHEMA,
-    COMPILED_SCHEMA,
-    PROGRAM_SCHEMA,
-    SCHEMA,
-    capture_table,
-    compiled_table,
-    info,
-)
+from rcv_py.features.summary import info_result
 from rcv_py.features.summary.options import InfoOptions
 from rcv_py.formats.input.run_places import is_profile
 from rcv_py.formats.locate import CaptureForm, shape_of
@@ -59,9 +51,9 @@ def run(options: InfoOptions) -> CommandAnswer:
     if paths and shape_of(paths[0]) is CaptureForm.COMPILED:
         return _of_compiled(paths)
     entries = [capture_entry(path) for path in paths]
-    table = capture_table(entries, [below(options.folder, entry.path) for entry in entries])
+    table = info_result.capture_table(entries, [below(options.folder, entry.path) for entry in entries])
     return CommandAnswer(
-        schema=CAPTURES_SCHEMA,
+        schema=info_result.CAPTURES_SCHEMA,
         document=lambda: {"captures": table.rows()},
         csv=table.csv,
         text=lambda: [TextTable(table)],
@@ -78,10 +70,10 @@ def _of_compiled(paths: list[Path]) -> CommandAnswer:
     files = dict.fromkeys(file for path in paths if (file := file_of(path)) is not None)
     read = [compiled_kernels(file) for file in files]
     wanted = set(paths)
-    table = compiled_table([one for file in read for one in file.kernels if one.path in wanted])
+    table = info_result.compiled_table([one for file in read for one in file.kernels if one.path in wanted])
     problems = [problem.text for file in read for problem in file.problems]
     return CommandAnswer(
-        schema=COMPILED_SCHEMA,
+        schema=info_result.COMPILED_SCHEMA,
         document=lambda: {"kernels": table.rows()},
         csv=table.csv,
         text=lambda: [TextTable(table), *problems],
@@ -99,7 +91,7 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
             notes.update(batch.notes)
         spans = markers(trace).problems if trace.has_shader_data else ()
         trace = replace(trace, problems=(*trace.problems, *trace.wave_problems(missing, notes), *spans))
-    facts = info(trace, facts_about(trace).allocated)
+    facts = info_result.info(trace, facts_about(trace).allocated)
 
     def text() -> Iterator[Part]:
         yield from (bold(facts["capture"], sys.stdout), Facts(_facts(facts)))
@@ -111,7 +103,7 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
             yield from ("", Facts(problems))
 
     return CommandAnswer(
-        schema=SCHEMA if "activity" in facts else PROGRAM_SCHEMA,
+        schema=info_result.SCHEMA if "activity" in facts else info_result.PROGRAM_SCHEMA,
         document=lambda: facts,
         csv=lambda: (("name", "value"), _flat(facts)),
         text=text,

@@ -138,10 +138,8 @@ FACTS = (
             kinds.NUMBER("shader_mhz", "Rate of the shader clock, in MHz; null if it is not known"),
         ),
         kinds.FLAG("is_aligned", "Whether the clocks of shader engines could be aligned"),
-        Field(
-            "offsets",
-            kinds.mapping(kinds.SIGNED_CYCLES, (), "Offset"),
-            "Offset added to times, by shader engine",
+        kinds.mapping(kinds.SIGNED_CYCLES, (), "Offset")(
+            "offsets", "Offset added to times, by shader engine"
         ),
     ),
     record_field(
@@ -172,9 +170,7 @@ CAPTURES = Spec(
         kinds.INDEX("dispatch", "Number of the launch; null if no name gives it"),
     ),
     kinds.WAVES("waves", "Traced"),
-    *_INSTRUCTIONS,
-    _MAPPED,
-    *_COSTS,
+    *(*_INSTRUCTIONS, _MAPPED, *_COSTS),
     *unknown(
         kinds.CYCLES("cycles", "From the first to the last recorded time", "duration"),
         kinds.BYTES("size", "Wave files, or the only file"),

@@ -92,36 +92,25 @@ DOCUMENT = (
     record_field(
         "waves", "Waves", kinds.WAVES("traced", "Recorded"), kinds.WAVES("read", "Waves that could be read")
     ),
-    Field(
+    kinds.mapping(kinds.SIGNED_CYCLES, (), "Time of all waves")(
         "activity",
-        kinds.mapping(kinds.SIGNED_CYCLES, (), "Time of all waves"),
         "Where the time of all waves went, by activity; in samples for PC samples",
         is_optional=True,
     ),
-    Field(
-        "states",
-        kinds.mapping(kinds.CYCLES, (), "Time of all waves"),
-        "Time of the traced waves by state",
-        is_optional=True,
+    kinds.mapping(kinds.CYCLES, (), "Time of all waves")(
+        "states", "Time of the traced waves by state", is_optional=True
     ),
-    Field(
-        "stall_reasons", kinds.mapping(kinds.COUNT, (), "Samples"), "PC samples by reason", is_optional=True
-    ),
-    Field(
+    kinds.mapping(kinds.COUNT, (), "Samples")("stall_reasons", "PC samples by reason", is_optional=True),
+    _open_rows("One SIMD.", SIMD, _PIPE.shape)(
         "simds",
-        _open_rows("One SIMD.", SIMD, _PIPE.shape),
         "One row per SIMD with traced waves; in addition to these fields, one field per pipe used",
         is_optional=True,
     ),
-    Field(
-        "counters",
-        kinds.mapping(kinds.NUMBER, (), "In percent of the busy time"),
-        "Busy shares by hardware counters",
-        is_optional=True,
+    kinds.mapping(kinds.NUMBER, (), "In percent of the busy time")(
+        "counters", "Busy shares by hardware counters", is_optional=True
     ),
-    Field(
+    _open_rows("One compute unit.", _UNIT, _COUNTER.shape)(
         "units",
-        _open_rows("One compute unit.", _UNIT, _COUNTER.shape),
         "One row per compute unit; in addition to these fields, one field per counter",
         is_optional=True,
     ),

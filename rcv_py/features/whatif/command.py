@@ -10,16 +10,8 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable
 from rcv_py.cli.opening import opened
+from rcv_py.features.whatif import result
 from rcv_py.features.whatif.options import WhatifOptions
-from rcv_py.features.whatif.result import (
-    PATH_SCHEMA,
-    SCHEMA,
-    facts,
-    path_causes,
-    path_facts,
-    path_rows,
-    prediction_table,
-)
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
 from rcv_py.work.findings import findings_of_trace
@@ -46,8 +38,8 @@ def run(options: WhatifOptions) -> CommandAnswer:
     experiments = [tuple(changes)] if changes else usual_experiments(player, trace)
     plain = findings_of_trace(trace, facts_about(trace))
     found, kernel = of_kernel(plain, player, experiments)
-    table = prediction_table(found, kernel)
-    about = facts(found, kernel, played)
+    table = result.prediction_table(found, kernel)
+    about = result.facts(found, kernel, played)
 
     def text() -> Iterator[Part]:
         yield TextTable(table, trace)
@@ -62,7 +54,7 @@ def run(options: WhatifOptions) -> CommandAnswer:
             yield Message("  {0}", sentence)
 
     return CommandAnswer(
-        schema=SCHEMA,
+        schema=result.SCHEMA,
         document=lambda: {**about, "experiments": table.rows()},
         csv=table.csv,
         text=text,
@@ -72,10 +64,10 @@ def run(options: WhatifOptions) -> CommandAnswer:
 
 def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> CommandAnswer:
     """The makeup of the span: causes, then instructions."""
-    table = path_rows(trace, found).head(options.top)
+    table = result.path_rows(trace, found).head(options.top)
 
     def text() -> Iterator[Part]:
-        yield TextTable(path_causes(found), trace)
+        yield TextTable(result.path_causes(found), trace)
         yield ""
         yield TextTable(table, trace)
         yield Message(
@@ -86,8 +78,8 @@ def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> CommandAnsw
         )
 
     return CommandAnswer(
-        schema=PATH_SCHEMA,
-        document=lambda: {**path_facts(found, trace), "total_rows": len(found), "rows": table.rows()},
+        schema=result.PATH_SCHEMA,
+        document=lambda: {**result.path_facts(found, trace), "total_rows": len(found), "rows": table.rows()},
         csv=table.csv,
         text=text,
         of=trace,

@@ -38,15 +38,13 @@ def _footer(found: Bubbles, table: ResultTable, rule: ReferenceRule) -> Iterator
     part, resident = sum(table.plain("bubbles")), found.resident
     is_ours = rule is ReferenceRule.OURS
     empty = "nothing happened" if is_ours else "no wave issued"
-    yield (
-        Message(
-            "\n{0:,} of {1}: {2} of {3} cycles in which a SIMD held a traced wave and {4}.",
-            len(table),
-            plural(len(found), "instruction"),
-            percent(round(part), found.bubble),
-            count(found.bubble),
-            empty,
-        )
+    yield Message(
+        "\n{0:,} of {1}: {2} of {3} cycles in which a SIMD held a traced wave and {4}.",
+        len(table),
+        plural(len(found), "instruction"),
+        percent(round(part), found.bubble),
+        count(found.bubble),
+        empty,
     )
     yield (
         Message(

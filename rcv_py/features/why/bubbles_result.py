@@ -111,6 +111,7 @@ def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> 
     }
     matrix = {"mfma_busy": use.busy, "share_of_simd_cycles": round(use.share, 6)}
     is_known = found.waves > 0
+    simds = {field.name: found.of_simd[field.key or field.name] for field in _SUMS}
     return {
         "capture": trace.name,
         "waves": found.waves,
@@ -118,10 +119,5 @@ def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> 
         "rule": rule.value,
         "totals": totals if is_known else dict.fromkeys(totals),
         "mfma_use": (matrix if is_known else dict.fromkeys(matrix)) | {"assumption": use.assumption},
-        "simds": _simds(found),
+        "simds": ResultTable(SIMDS, {"se": found.place >> 8, "simd": found.place & 255, **simds}).rows(),
     }
-
-
-def _simds(found: Bubbles) -> list[dict[str, Any]]:
-    sums = {field.name: found.of_simd[field.key or field.name] for field in _SUMS}
-    return ResultTable(SIMDS, {"se": found.place >> 8, "simd": found.place & 255, **sums}).rows()

@@ -11,27 +11,17 @@ from rcv_py.analysis.cost.place_text import beside, source_of
 from rcv_py.base.text import Message, count, known_percent, percent, plural, short_place
 from rcv_py.cli.answer import CommandAnswer, Part, TextColumn, TextGrid, heading, max_nested, nothing
 from rcv_py.cli.opening import choose_waves
+from rcv_py.features.why import result
 from rcv_py.features.why.options import CausesOptions
-from rcv_py.features.why.result import (
-    BY,
-    SCHEMA,
-    SHARE_OF_STALL,
-    TIMES,
-    cause_table,
-    documents,
-    facts,
-    flat_table,
-    grouped,
-    in_order,
-    keys,
-)
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import IDLE, STALL
 from rcv_py.results.places import short_sources
 
 MAX_LISTED = 3  # parts of a row that the text shows
 
-_NUMBERS = tuple(TextColumn(field.title, True) for field in (STALL, SHARE_OF_STALL, IDLE, TIMES))
+_NUMBERS = tuple(
+    TextColumn(field.title, True) for field in (STALL, result.SHARE_OF_STALL, IDLE, result.TIMES)
+)
 _CAUSES = (*_NUMBERS, TextColumn("cause"), TextColumn("because", elastic="right"))
 _LINES = (
     TextColumn("#", True),
@@ -48,10 +38,10 @@ def run(options: CausesOptions) -> CommandAnswer:
     table = waves.of(ATTRIBUTION)
     if options.line is not None:
         table = table.at((table.line == options.line) | (table.producer == options.line))
-    groups = grouped(table, by)
+    groups = result.grouped(table, by)
     if options.sort:
-        every = cause_table(trace, groups, by, table.total_stall)
-        groups = in_order(groups, every, options.sort, descending=not options.ascending)
+        every = result.cause_table(trace, groups, by, table.total_stall)
+        groups = result.in_order(groups, every, options.sort, descending=not options.ascending)
     groups = groups.at(np.arange(len(groups))[: options.top or None])
 
     def text() -> Iterator[Part]:
@@ -59,16 +49,18 @@ def run(options: CausesOptions) -> CommandAnswer:
         if len(table):
             yield from _Printed(trace, table, groups, by).parts()
         else:
-            yield waves.why_none("stalls") or nothing("stall and no idle time", options, BY[by].nothing)
+            yield waves.why_none("stalls") or nothing(
+                "stall and no idle time", options, result.BY[by].nothing
+            )
 
     return CommandAnswer(
-        schema=SCHEMA,
+        schema=result.SCHEMA,
         document=lambda: {
             "by": by,
-            **facts(table),
-            "rows": documents(trace, table, groups, by, max_nested(options)),
+            **result.facts(table),
+            "rows": result.documents(trace, table, groups, by, max_nested(options)),
         },
-        csv=lambda: flat_table(trace, table, groups, by).csv(),
+        csv=lambda: result.flat_table(trace, table, groups, by).csv(),
         text=text,
         of=waves,
     )
@@ -86,26 +78,24 @@ class _Printed:
     def parts(self) -> Iterator[Part]:
         """A table, and what it explains."""
         table, short = self.table, short_sources(self.trace)
-        named = keys(self.groups, self.by).tolist()
+        named = result.keys(self.groups, self.by).tolist()
         rows = [cells for at, key in enumerate(named) for cells in self._cells(at, key, short)]
         yield TextGrid(_CAUSES if self.by == "cause" else _LINES, rows)
         read = Message("{0:,} of ", table.waves) if table.waves < table.of else ""
-        yield (
-            Message(
-                "\n{0} of {1} stalled and {2} of {3} idle cycles explained in {4}{5}.",
-                known_percent(table.explained),
-                count(table.total_stall),
-                known_percent(table.explained_idle),
-                count(table.total_idle),
-                read,
-                plural(table.of, "wave"),
-            )
+        yield Message(
+            "\n{0} of {1} stalled and {2} of {3} idle cycles explained in {4}{5}.",
+            known_percent(table.explained),
+            count(table.total_stall),
+            known_percent(table.explained_idle),
+            count(table.total_idle),
+            read,
+            plural(table.of, "wave"),
         )
         yield table.assumption
 
     def _cells(self, at: int, key: int, short: dict[str, str]) -> Iterator[list[str]]:
         yield self._row(self.groups, at, *self._title(key, short), key=key)
-        part = self.table.at(keys(self.table, self.by) == key)
+        part = self.table.at(result.keys(self.table, self.by) == key)
         for row in range(min(MAX_LISTED, len(part))):
             yield self._row(part, row, *self._below(part, row, short), key=-1)
 

@@ -128,7 +128,11 @@ class Grouping(Generic[Result]):
 
     def share_column(self, field: Field, *, tip: str = "", sort: str | None = None) -> TreeColumn[WhyNode]:
         """Return the column of shares."""
-        return number("share", field, "cycles", text=_share, title="%", tip=tip, sort=sort)
+
+        def text(node: WhyNode) -> str:
+            return share_text(node.cycles, node.total)
+
+        return number("share", field, "cycles", text=text, title="%", tip=tip, sort=sort)
 
     def source_column(self, *, sort: str = "") -> TreeColumn[WhyNode]:
         """Return the column of source places."""
@@ -139,7 +143,3 @@ def number(slot: str, field: Field, attribute: str = "", **more: Any) -> TreeCol
     """Return a column of numbers of nodes; the attribute has the column's name unless it is given."""
     column = number_column(field, attrgetter(attribute or slot), WIDTHS[slot], **more)
     return replace(column, id=slot)
-
-
-def _share(node: WhyNode) -> str:
-    return share_text(node.cycles, node.total)

@@ -54,20 +54,17 @@ class WhyPanel(TablePanel[Any]):
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.remembered = {PART: self.choice, "tree": self.tree}
         self.empty = WithEmptyState(self.tree)
-        self._lay_out()
+        self.bar = boxed(
+            column(bar((self.legend, 1), margins=BAR_ABOVE), row(self.assumption, margins=BAR_BELOW))
+        )
+        column(bar(self.choice, (self.note, 1), margins=BAR_ABOVE), self.bar, (self.empty, 1), of=self)
+        self._name_all()
         self.choice.currentIndexChanged.connect(self._group)
         self.tree.chosen.connect(self._go)
         self.tree.hovered.connect(self._point)
         self.tree.menu_asked.connect(self._open_menu)
         ui.theme.changed.connect(self._show_legend)
         self._start()
-
-    def _lay_out(self) -> None:
-        self.bar = boxed(
-            column(bar((self.legend, 1), margins=BAR_ABOVE), row(self.assumption, margins=BAR_BELOW))
-        )
-        column(bar(self.choice, (self.note, 1), margins=BAR_ABOVE), self.bar, (self.empty, 1), of=self)
-        self._name_all()
 
     # -- groupings ----------------------------------------------------------------------------------
 

@@ -103,9 +103,7 @@ _TOTALS = only(
     ),
 )
 FACTS = (
-    common.CAPTURE,
-    common.WAVES_READ,
-    common.SHARE_BASE,
+    *(common.CAPTURE, common.WAVES_READ, common.SHARE_BASE),
     record_field("totals", "Sums over all waves; null if no wave was read", *_TOTALS),
     kinds.TEXT("assumption", "What the attribution assumes, as a sentence"),
 )
@@ -124,17 +122,16 @@ def totals_of(found: Attribution) -> dict[str, Any]:
 
 def facts(found: Attribution) -> dict[str, Any]:
     """Return the fields of a document besides the rows."""
-    totals = {name: _rounded(value) for name, value in totals_of(found).items()}
+    totals = {
+        name: round(value, 6) if isinstance(value, float) else value
+        for name, value in totals_of(found).items()
+    }
     return {
         "waves": found.waves,
         "share_base": "stall",
         "totals": totals if found.waves else dict.fromkeys(totals),
         "assumption": found.assumption,
     }
-
-
-def _rounded(value: float | None) -> float | None:
-    return round(value, 6) if isinstance(value, float) else value
 
 
 def cause_table(trace: Trace, groups: Attribution, by: str, total_stall: int) -> ResultTable:

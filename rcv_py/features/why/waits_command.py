@@ -24,23 +24,8 @@ from rcv_py.cli.answer import (
 )
 from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.features.whatif.result import signed
+from rcv_py.features.why import waits_result
 from rcv_py.features.why.options import WaitsOptions
-from rcv_py.features.why.waits_result import (
-    SCHEMA,
-    SHARE_OF_STALL,
-    STALL,
-    TIMES,
-    flat_table,
-    latency_documents,
-    latency_table,
-    load_facts,
-    load_rows,
-    load_table,
-    totals,
-    wait_documents,
-    wait_table,
-    waits_about,
-)
 from rcv_py.features.why.waits_result import WAITS as WAIT_ROWS
 from rcv_py.results.places import short_sources
 from rcv_py.results.table import ResultTable
@@ -52,7 +37,10 @@ MAX_LISTED = 4  # producers of a wait that the text shows
 
 _COLUMNS = (
     TextColumn("#", True),
-    *(TextColumn(field.title, True) for field in (TIMES, STALL, SHARE_OF_STALL)),
+    *(
+        TextColumn(field.title, True)
+        for field in (waits_result.TIMES, waits_result.STALL, waits_result.SHARE_OF_STALL)
+    ),
     TextColumn("latency", True),
     TextColumn("instruction", elastic="right"),
     TextColumn("source", elastic="left"),
@@ -69,15 +57,15 @@ def run(options: WaitsOptions) -> CommandAnswer:
     shown = table[rows]
 
     def document() -> dict[str, Any]:
-        sums = totals(summary)
+        sums = waits_result.totals(summary)
         facts = {
             "wave": options.wave,
             "waves": summary.waves,
             "totals": sums if summary.waves else dict.fromkeys(sums),
         }
         if options.latency:
-            return facts | {"latency": latency_documents(shown)}
-        return facts | {"waits": wait_documents(trace, summary, rows, max_nested(options))}
+            return facts | {"latency": waits_result.latency_documents(shown)}
+        return facts | {"waits": waits_result.wait_documents(trace, summary, rows, max_nested(options))}
 
     def text() -> Iterator[Part]:
         if summary.waves:
@@ -94,9 +82,9 @@ def run(options: WaitsOptions) -> CommandAnswer:
             yield from _waits(waves, summary, rows)
 
     return CommandAnswer(
-        schema=SCHEMA,
+        schema=waits_result.SCHEMA,
         document=document,
-        csv=shown.csv if options.latency else lambda: flat_table(trace, summary, rows).csv(),
+        csv=shown.csv if options.latency else lambda: waits_result.flat_table(trace, summary, rows).csv(),
         text=text,
         of=waves,
     )
@@ -110,8 +98,8 @@ def _inverted(options: WaitsOptions) -> CommandAnswer:
     waves = choose_waves(options, (LOAD_ORDER,))
     trace, found = waves.trace, waves.of(LOAD_ORDER)
     attempt = predicted_moves(player_of(trace, sample(trace)), found) if len(found) else None
-    table = load_table(trace, found, attempt)[load_rows(found, options.line)]
-    facts = {"wave": options.wave, **load_facts(found, attempt)}
+    table = waits_result.load_table(trace, found, attempt)[waits_result.load_rows(found, options.line)]
+    facts = {"wave": options.wave, **waits_result.load_facts(found, attempt)}
 
     def footer(shown: ResultTable) -> Iterator[str]:
         yield Message(
@@ -122,7 +110,9 @@ def _inverted(options: WaitsOptions) -> CommandAnswer:
             yield why
 
     why_none = waves.why_none("waits") or ("" if len(found) else why_not_known(trace))
-    return listing(options, waves, table, SCHEMA, lambda: facts, footer=footer, why_none=why_none)
+    return listing(
+        options, waves, table, waits_result.SCHEMA, lambda: facts, footer=footer, why_none=why_none
+    )
 
 
 def _predicted(attempt: Tried | None) -> Iterator[str]:
@@ -141,10 +131,10 @@ def _rows(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> tu
     """Return the table, and the shown rows in order."""
     line = options.line
     if options.latency:
-        table, rows = latency_table(waves.trace, summary), np.arange(len(summary.latency))
+        table, rows = waits_result.latency_table(waves.trace, summary), np.arange(len(summary.latency))
         rows = rows if line is None else np.flatnonzero(summary.latency.line == line)
     else:
-        table, rows = wait_table(waves.trace, summary), waits_about(summary, line)
+        table, rows = waits_result.wait_table(waves.trace, summary), waits_result.waits_about(summary, line)
     if options.sort:
         rows = rows[table[rows].order(options.sort, descending=not options.ascending)]
     return table, rows[: options.top or None]
@@ -159,19 +149,17 @@ def _waves(waves: ChosenWaves, summary: WaitSummary) -> str:
 def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterator[Part]:
     """A table, with producers below their wait."""
     short, table = short_sources(waves.trace), summary.blocking
-    waits = wait_documents(waves.trace, summary, rows)
+    waits = waits_result.wait_documents(waves.trace, summary, rows)
     yield TextGrid(_COLUMNS, [cells for wait in waits for cells in _cells(wait, short)])
     total, part = int(table.stall.sum()), int(table.stall[rows].sum())
     share = Message("{0} of ", percent(part, total)) if total else ""
-    yield (
-        Message(
-            "\n{0:,} of {1}: {2}{3} cycles of stall in {4}.",
-            len(rows),
-            plural(len(table), "wait"),
-            share,
-            count(total),
-            _waves(waves, summary),
-        )
+    yield Message(
+        "\n{0:,} of {1}: {2}{3} cycles of stall in {4}.",
+        len(rows),
+        plural(len(table), "wait"),
+        share,
+        count(total),
+        _waves(waves, summary),
     )
     yield (
         "Stall is charged to the operation that ended the wait, with the turn that a wait takes by itself, "
@@ -201,7 +189,7 @@ def _row(
         str(place["instruction"]),
         count(times),
         count(place["stall"]),
-        SHARE_OF_STALL.text(place.get("share_of_stall", place.get("share_of_wait_stall"))),
+        waits_result.SHARE_OF_STALL.text(place.get("share_of_stall", place.get("share_of_wait_stall"))),
         "" if median is None else f"{median:,.0f}",
         text,
         short_place(place["source"], short),

@@ -14,7 +14,7 @@ from rcv_py.base.text import count
 from rcv_py.features.whatif.result import CHANGE
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import DATA, REPORT, WINDOW, Field, of_analysis, record_field, rows_field, unknown
+from rcv_py.results.field import DATA, REPORT, WINDOW, of_analysis, record_field, rows_field, unknown
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.schema import Form, Schema
 from rcv_py.results.table import Column, Columns, ResultTable, Spec
@@ -23,12 +23,6 @@ if TYPE_CHECKING:  # it imports a compiler, and the window shows waits without t
     from rcv_py.analysis.whatif.hoist import Tried
 
 _LATENCY = kinds.MEAN_CYCLES._replace(digits=1, text=lambda cycles: count(round(cycles)))
-_STATISTICS = (
-    _LATENCY("p10", "10th percentile of the exact samples", is_unknown=True),
-    _LATENCY("median", "Median of the exact samples", is_unknown=True),
-    _LATENCY("p90", "90th percentile of the exact samples", is_unknown=True),
-    _LATENCY("mean", "Mean of the exact samples", is_unknown=True),
-)
 _SAMPLED = (
     kinds.COUNT("exact", "Samples in which a wait stalled until the result arrived"),
     kinds.COUNT(
@@ -36,7 +30,12 @@ _SAMPLED = (
         "Samples in which the result arrived before the wait, which only bounds the latency",
         key="censored",
     ),
-    *_STATISTICS,
+    *unknown(
+        _LATENCY("p10", "10th percentile of the exact samples"),
+        _LATENCY("median", "Median of the exact samples"),
+        _LATENCY("p90", "90th percentile of the exact samples"),
+        _LATENCY("mean", "Mean of the exact samples"),
+    ),
 )
 _NOTHING = "No wave waited for an operation of memory, LDS or messages."
 
@@ -47,10 +46,7 @@ WAITS = Spec(
     "wait_costs",
     "Waits by stall, the largest first.",
     "wait",
-    *common.PLACE,
-    TIMES,
-    STALL,
-    SHARE_OF_STALL,
+    *(*common.PLACE, TIMES, STALL, SHARE_OF_STALL),
     kinds.COUNT("exact", "Executions that stalled for an operation", key="blocked"),
     nothing=_NOTHING,
 )
@@ -71,15 +67,9 @@ PRODUCERS = Spec(
     "wait_producers",
     "One row per wait and instruction that it waited for.",
     "instruction that was waited for",
-    *common.PLACE,
-    _PRODUCER_LINE,
-    _PRODUCER_TEXT,
+    *(*common.PLACE, _PRODUCER_LINE, _PRODUCER_TEXT),
     kinds.SOURCE("producer_source", "Source place of what it waited for; empty if it has none"),
-    _N,
-    _CHARGED,
-    _GUESSED,
-    _PART,
-    MEDIAN,
+    *(_N, _CHARGED, _GUESSED, _PART, MEDIAN),
     nothing=_NOTHING,
 )
 FLAT = Spec(
@@ -87,11 +77,7 @@ FLAT = Spec(
     "One row per wait and instruction that it waited for; a wait that waited for "
     "nothing has one row without an instruction.",
     "instruction that was waited for",
-    common.INSTRUCTION_INDEX,
-    common.INSTRUCTION_TEXT,
-    *WAITS.fields[3:],
-    _PRODUCER_LINE,
-    _PRODUCER_TEXT,
+    *(*common.PLACE[:2], *WAITS.fields[3:], _PRODUCER_LINE, _PRODUCER_TEXT),
     replace(_N, name="producer_hits"),
     replace(_CHARGED, name="producer_stall"),
     replace(_GUESSED, name="producer_guessed"),
@@ -103,10 +89,7 @@ LATENCIES = Spec(
     "wait_latency",
     "Instructions by exact samples.",
     "instruction",
-    common.INSTRUCTION_INDEX,
-    common.INSTRUCTION_TEXT,
-    *_SAMPLED,
-    common.SOURCE_PLACE,
+    *(*common.PLACE[:2], *_SAMPLED, common.SOURCE_PLACE),
     order="instruction exact bounds p10 median p90 mean",
     nothing=_NOTHING,
 )
@@ -114,11 +97,7 @@ DOCUMENT = WAITS.with_field(
     rows_field(
         "producers",
         "What it waited for, by stall",
-        *common.PLACE,
-        _N,
-        _CHARGED,
-        _GUESSED,
-        _PART,
+        *(*common.PLACE, _N, _CHARGED, _GUESSED, _PART),
         record_field("latency", "From issue to result, in cycles", *_SAMPLED),
     )
 )
@@ -129,9 +108,7 @@ _TOTALS = (
     kinds.CYCLES("charged", "Part of it that is charged to a producer"),
 )
 FACTS = (
-    common.CAPTURE,
-    common.WAVE_ASKED,
-    common.WAVES_READ,
+    *(common.CAPTURE, common.WAVE_ASKED, common.WAVES_READ),
     record_field("totals", "Sums over all waits; null if no wave was read", *unknown(*_TOTALS)),
 )
 
@@ -189,11 +166,8 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> ResultTab
         for column in (table.producer, table.n, table.charged, table.guessed)
     )
     line = np.where(has, line, -1)
-    one = wait_table(trace, found)[wait].columns
     columns: Columns = {
-        "instruction": one["instruction"],
-        "text": one["text"],
-        **{field.name: one[field.name] for field in WAITS.fields[3:]},
+        **wait_table(trace, found)[wait].columns,
         "producer": line,
         "producer_text": instructions(trace, line),
         "producer_hits": n,
@@ -201,7 +175,6 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> ResultTab
         "producer_guessed": guessed,
         "median_latency": _latency(found, line)["median"],
         "producer_source": sources(trace, line),
-        "source": one["source"],
     }
     return ResultTable(FLAT, columns)
 
@@ -257,8 +230,7 @@ LOAD_ORDER = Spec(
     "One row per inverted wait and load that it waits for, where the load was issued "
     "after loads that are needed later.",
     "inverted wait",
-    common.INSTRUCTION_INDEX,
-    common.INSTRUCTION_TEXT,
+    *common.PLACE[:2],
     replace(common.SOURCE_PLACE, at=DATA),
     replace(_N, meaning="Executions of the wait that were inverted", key="hits"),
     kinds.CYCLES("stall", "Stall of these executions"),
@@ -279,12 +251,9 @@ LOAD_ORDER = Spec(
         "before", "Instruction before which it should stand; -1: no earlier place is legal"
     ),
     kinds.COUNT("registers", "Additional registers that it takes there", "extra registers"),
-    Field(
-        "leaves", kinds.listed(kinds.ROW, "A load"), "Loads that the wait can leave outstanding then", at=DATA
-    ),
-    Field(
+    kinds.listed(kinds.ROW, "A load")("leaves", "Loads that the wait can leave outstanding then", at=DATA),
+    kinds.listed(kinds.ROW, "A wait")(
         "goes_with",
-        kinds.listed(kinds.ROW, "A wait"),
         "Other inverted waits that leave the same loads outstanding: moves that help together",
         at=DATA,
     ),
@@ -293,9 +262,7 @@ LOAD_ORDER = Spec(
     nothing=("No wait is inverted: none waits for a load that was issued after loads that are needed later."),
 )
 LOAD_FACTS = (
-    common.CAPTURE,
-    common.WAVE_ASKED,
-    common.WAVES_READ,
+    *(common.CAPTURE, common.WAVE_ASKED, common.WAVES_READ),
     kinds.CYCLES("wave_cycles", "Lifetimes of all these waves, summed"),
     CHANGE("predicted", "Predicted change with all moves that were tried; null: none", is_unknown=True),
     CHANGE("low", "Minimum of the change under all guesses", is_unknown=True),
@@ -312,6 +279,9 @@ SCHEMA = Schema(
 )
 
 
+_PREDICTED = {"predicted": "share", "low": "low", "high": "high"}  # attributes of predictions
+
+
 def load_table(trace: Trace, found: LoadOrder, tried: Tried | None = None) -> ResultTable:
     """Return one row per inverted wait and load, with the predictions that were run."""
     from rcv_py.analysis.whatif.hoist import goes_with  # noqa: PLC0415 - as above
@@ -321,9 +291,10 @@ def load_table(trace: Trace, found: LoadOrder, tried: Tried | None = None) -> Re
     mates = goes_with(found)
     columns: Columns = {
         "share_of_wave_cycles": found.share,
-        "predicted": [np.nan if one is None else one.share for one in known],
-        "low": [np.nan if one is None else one.low for one in known],
-        "high": [np.nan if one is None else one.high for one in known],
+        **{
+            field: [np.nan if one is None else getattr(one, name) for one in known]
+            for field, name in _PREDICTED.items()
+        },
         "load_text": instructions(trace, found.load),
         "load_source": sources(trace, found.load),
         "leaves": [list(rows) for rows in found.deferred],
@@ -335,13 +306,10 @@ def load_table(trace: Trace, found: LoadOrder, tried: Tried | None = None) -> Re
 def load_facts(found: LoadOrder, tried: Tried | None) -> dict[str, Any]:
     """Return the facts about all inverted waits."""
     one = None if tried is None else tried.together
-    return {
-        "waves": found.waves,
-        "wave_cycles": found.cycles,
-        "predicted": None if one is None else round(one.share, 4),
-        "low": None if one is None else round(one.low, 4),
-        "high": None if one is None else round(one.high, 4),
+    said = {
+        field: None if one is None else round(getattr(one, name), 4) for field, name in _PREDICTED.items()
     }
+    return {"waves": found.waves, "wave_cycles": found.cycles, **said}
 
 
 def load_rows(found: LoadOrder, line: int | None) -> np.ndarray:
