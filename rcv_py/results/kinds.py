@@ -17,13 +17,24 @@ def decimal(value: float) -> str:
 
 def _whole(ending: str = ".", unit: str = "", *, least: int | None = 0) -> Kind:
     json = json_types.plain("integer", **({} if least is None else {"minimum": least}))
-    return Kind(json, ending, unit, np.int64, count, is_number=True, is_signed=least is None)
+    return Kind(
+        json=json,
+        ending=ending,
+        unit=unit,
+        dtype=np.int64,
+        text=count,
+        is_number=True,
+        is_signed=least is None,
+    )
 
 
 def _real(
     ending: str, unit: str = "", text: Callable[[float], str] = decimal, digits: int | None = 2
 ) -> Kind:
-    return Kind(json_types.plain("number"), ending, unit, np.float64, text, is_number=True, digits=digits)
+    json = json_types.plain("number")
+    return Kind(
+        json=json, ending=ending, unit=unit, dtype=np.float64, text=text, is_number=True, digits=digits
+    )
 
 
 CYCLES = _whole(", in cycles.", "cycles")  # of the shader clock

@@ -85,8 +85,6 @@ class FormulaDialog(QDialog):
         buttons = row(*self.buttons.values(), None, spacing=6)
         column(buttons, (middle, 1), self.state, self.mistakes, margins=(9, 9, 9, 9), spacing=6, of=self)
 
-    # -- files --------------------------------------------------------------------------------------
-
     @property
     def name(self) -> str:
         """Return the name of the shown file."""
@@ -170,8 +168,6 @@ class FormulaDialog(QDialog):
         saved = "" if self.files.is_changed(self.name) else "Nothing was changed since it was saved."
         plain_text.allow(self.buttons["Save"], foreign or saved)
         self._say_state()
-
-    # -- results ------------------------------------------------------------------------------------
 
     def show_built_in(self, text: str) -> None:
         """Show the built-in formulas for this generation."""

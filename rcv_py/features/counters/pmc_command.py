@@ -85,9 +85,6 @@ def _check(options: PmcOptions, table: PmcTable, found: Sequence[traffic.Traffic
         )
 
 
-# -- text -----------------------------------------------------------------------------------------------
-
-
 def _text(
     table: PmcTable, options: PmcOptions, count: int, shown: Sequence[tuple[traffic.Traffic, Decision]]
 ) -> Iterator[Part]:

@@ -58,8 +58,6 @@ class EventsPanel(TablePanel[EventTable]):
         ui.settings.cell(UNITS).watch(self._show_again)
         self._start()
 
-    # -- computing ----------------------------------------------------------------------------------
-
     def _open(self) -> None:
         trace = self.session.trace.value
         self.result = None
@@ -118,8 +116,6 @@ class EventsPanel(TablePanel[EventTable]):
         )
         self._narrow()
 
-    # -- filtering ----------------------------------------------------------------------------------
-
     def _search(self, query: SearchQuery) -> None:
         self._query = query
         self._narrow()
@@ -143,8 +139,6 @@ class EventsPanel(TablePanel[EventTable]):
         self.bar.say("", len(rows), problem)
         self._rows.say("" if len(rows) else NO_MATCH)
 
-    # -- going there --------------------------------------------------------------------------------
-
     def _step(self, direction: int) -> None:
         self.view.set_current(self.view.next_row(direction))
         self._go(self.view.current)
@@ -163,8 +157,6 @@ class EventsPanel(TablePanel[EventTable]):
         else:
             view = self.session.view.value
             self.session.set_view(view.moved(begin - view.middle))
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def focus_search(self) -> bool:
         self.bar.focus()

@@ -76,9 +76,6 @@ def findings_of(
         )
 
 
-# -- text -----------------------------------------------------------------------------------------------
-
-
 def _text(trace: Trace, found: Findings, shown: Sequence[Finding]) -> Iterator[Part]:
     out = sys.stdout
     yield bold(trace.name, out)
@@ -122,9 +119,6 @@ def _rest(found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
     cut = sum(not finding.is_small for finding in left)
     if cut:
         yield Message("\n{0}: --top 0 shows all.", plural(cut, "further finding"))
-
-
-# -- several captures -----------------------------------------------------------------------------------
 
 
 def _several(paths: Sequence[Path], options: TriageOptions) -> CommandAnswer:

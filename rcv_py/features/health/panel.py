@@ -69,8 +69,6 @@ class TrustPanel(Panel):
         ui.theme.changed.connect(self._show)
         self._open()
 
-    # -- showing ------------------------------------------------------------------------------------
-
     def _open(self) -> None:
         trace = self.session.trace.value
         self.notes = None
@@ -109,8 +107,6 @@ class TrustPanel(Panel):
         self.text.show_html(joined("", parts))
         is_open = self.session.trace.value is not None
         self.empty.say("" if is_open and parts else self.reason(FINE if notes is not None else LOOKING))
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def copy_input(self) -> None:
         """Put an input file for rocprofv3 on the clipboard."""

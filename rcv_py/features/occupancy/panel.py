@@ -115,8 +115,6 @@ class OccupancyPanel(CurvePanel):
         ui.settings.cell(UNITS).watch(self._show_again)
         self._open()
 
-    # -- computing ----------------------------------------------------------------------------------
-
     def _open(self) -> None:
         """Compute the curves of the chosen group."""
         trace, by = self.session.trace.value, self.chosen("group")
@@ -153,8 +151,6 @@ class OccupancyPanel(CurvePanel):
         if by == self.chosen("group"):
             self._answer = answer
             self._show_again()
-
-    # -- showing ------------------------------------------------------------------------------------
 
     def _show_again(self) -> None:
         """Show the curves in the current unit of times."""
@@ -228,8 +224,6 @@ class OccupancyPanel(CurvePanel):
         if is_double:
             span = TimeWindow(*curve.time[[1, -1]].tolist())
             self.session.set_view(span.padded(0.02))
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def command_line(self) -> CommandWords | None:
         by, shown = self.chosen("group"), [row.word for row in self.shown]

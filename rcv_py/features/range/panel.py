@@ -63,8 +63,6 @@ class ClockRangePanel(Panel):
         ui.settings.cell("timeline.units").watch(self._show)
         self._compute()
 
-    # -- computing ----------------------------------------------------------------------------------
-
     def _at_the_end(self) -> None:
         """Count the waves that arrived since the last answer."""
         if not self.session.is_streaming and self._question() != (None, None):
@@ -108,8 +106,6 @@ class ClockRangePanel(Panel):
         self.answered = found
         self._show()
 
-    # -- showing ------------------------------------------------------------------------------------
-
     def _show(self) -> None:
         trace, found, asked = self.session.trace.value, self.answered, self.session.between.value
         if trace is None or (found is None and asked is None):
@@ -127,8 +123,6 @@ class ClockRangePanel(Panel):
         note = waves_note(self.session)
         parts += [rich("<p class='q'>{}</p>", note)] if note else []
         self.text.show_html(joined("", parts))
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def sheet(self) -> Sheet | None:
         trace, found = self.session.trace.value, self.answered

@@ -52,8 +52,6 @@ class RooflinePanel(Panel):
         self._request.follow_doublings()
         self._open()
 
-    # -- computing ----------------------------------------------------------------------------------
-
     def _open(self) -> None:
         self.roofline = self.shown = None
         self._say()
@@ -99,8 +97,6 @@ class RooflinePanel(Panel):
             return
         self.empty.say(self._computing.begin("the roofline", stage=lambda: self._request.flag.stage))
 
-    # -- selecting ----------------------------------------------------------------------------------
-
     def _choose(self, at: int) -> None:
         """Mark a scope, and go to its first instruction."""
         scopes = () if self.roofline is None else self.roofline.scopes
@@ -110,8 +106,6 @@ class RooflinePanel(Panel):
         self.table.set_current(at)
         if scopes[at].is_loop:
             self.session.select_line(scopes[at].first)
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def canvas(self) -> QWidget:
         return self.chart

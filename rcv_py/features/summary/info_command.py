@@ -120,9 +120,6 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield from _flat(item, f"{name}.{key}" if name else str(key))
 
 
-# -- one capture as text --------------------------------------------------------------------------------
-
-
 def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
     lines = (_of_format, _of_allocated, _of_waves, _of_code)
     return [(name, text) for each in lines for name, text in each(facts) if text]
@@ -193,9 +190,8 @@ def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if code["instructions"] is None:
         yield "code", Message("{0} the capture has no instructions", DASH)
     else:
-        kernels = (
-            Message(" of {0}", plural(len(facts["kernels"]), "kernel")) if len(facts["kernels"]) > 1 else ""
-        )
+        many = len(facts["kernels"])
+        kernels = Message(" of {0}", plural(many, "kernel")) if many > 1 else ""
         times = (
             Message(", {0} executed {1}", count(code["executed"]), plural(code["hits"], "time"))
             if code["hits"]

@@ -52,13 +52,6 @@ class SummaryPanel(Panel):
         self.held = FactList("Registers that must be held at a time")
         self.note = PlainLabel(role="muted")
         self._request = self.request(self._compute, STREAM_MS)
-        self._lay_out()
-        ui.session.trace.watch(self._open)
-        self._request.follow_doublings()
-        ui.session.waves.watch(self._request.ask)
-        self._open()
-
-    def _lay_out(self) -> None:
         self.fact_card = Card("Key numbers", ("", self.facts), width=390, grows=1)
         parts = (("instructions", self.activity), ("states", self.states))
         self.time_card = Card("Time of the traced waves", *parts, width=220)
@@ -74,8 +67,10 @@ class SummaryPanel(Panel):
         self.cards = CardPage(self._all_cards)
         self.note.setContentsMargins(18, 6, 8, 0)
         self.empty = page(self, self.note, (scrolled(self.cards), 1))
-
-    # -- computing ----------------------------------------------------------------------------------
+        ui.session.trace.watch(self._open)
+        self._request.follow_doublings()
+        ui.session.waves.watch(self._request.ask)
+        self._open()
 
     def _open(self) -> None:
         trace = self.session.trace.value
@@ -154,8 +149,6 @@ class SummaryPanel(Panel):
             )
         self.note.setText(note)
         self.note.setVisible(bool(note))
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         return self.note.text()

@@ -11,7 +11,7 @@ from rcv_py.analysis.cost.pc_samples import StallReasons, reason_meaning, reason
 from rcv_py.analysis.counters.counter_shares import CounterShares
 from rcv_py.analysis.counters.pmc.decision import decision
 from rcv_py.analysis.counters.pmc.traffic import traffic, traffic_facts
-from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
+from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.base.text import Message, capitalized, join_texts, percent, plural, short_kernel
@@ -100,9 +100,12 @@ def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
     ]
     of = {name: np.array([row[name] for row in rows], dtype=np.int64) for name in rows[0]}
 
-    def meter(name: str, percent: float, color: Color, meaning: str, cycles: np.ndarray) -> Meter:
+    def meter(name: str, value: float, color: Color, meaning: str, cycles: np.ndarray) -> Meter:
         each = (100 * cycles / np.maximum(pipes.resident, 1)).tolist()
-        return Meter(name, percent, color, f"{meaning}\n{_each(pipes, each)}", tuple(each))
+        simds = zip(pipes.se.tolist(), pipes.cu.tolist(), pipes.simd.tolist(), each, strict=True)
+        lines = [f"{place_name(se, cu=cu, simd=simd)}: {percent(part, 100)}" for se, cu, simd, part in simds]
+        more = [Message("and {0} more", len(lines) - LISTED)] if len(lines) > LISTED else []
+        return Meter(name, value, color, "\n".join([meaning, *lines[:LISTED], *more]), tuple(each))
 
     meters = []
     for fact in summary.facts:
@@ -130,13 +133,6 @@ def counter_meters(shares: CounterShares | None) -> tuple[Meter, ...]:
         )
         for bar in (() if shares is None else shares.bars)
     )
-
-
-def _each(pipes: PipeUse, shares: list[float]) -> str:
-    simds = zip(pipes.se.tolist(), pipes.cu.tolist(), pipes.simd.tolist(), shares, strict=True)
-    lines = [f"{place_name(se, cu=cu, simd=simd)}: {percent(part, 100)}" for se, cu, simd, part in simds]
-    more = [Message("and {0} more", len(lines) - LISTED)] if len(lines) > LISTED else []
-    return "\n".join([*lines[:LISTED], *more])
 
 
 def pmc_facts(trace: Trace) -> tuple[Fact, ...]:
@@ -173,9 +169,9 @@ def held_facts(trace: Trace, given: Sequence[Path] = ()) -> tuple[Fact, ...]:
     for row in table.rows():
         peak, allocated = row["peak"], row["allocated"]
         of = (
-            Message("of {0:,} allocated", allocated)
-            if allocated is not None
-            else Message("{0:,} are named", row["named"])
+            Message("{0:,} are named", row["named"])
+            if allocated is None
+            else Message("of {0:,} allocated", allocated)
         )
         where = "" if row["instruction"] is None else Message(", at {0}", row["instruction"])
         source = f"  {row['source']}" if row["source"] else ""

@@ -171,15 +171,11 @@ def _numbers(found: DeviceSummary) -> Iterator[tuple[Any, ...]]:
         bars = found.counters.bars
         yield from (("counters", f"{bar.name} %", round(bar.value, 4), "busy time") for bar in bars)
     if found.units is not None:
-        yield from _unit_rows(found.units)
-
-
-def _unit_rows(units: UnitTable) -> Iterator[tuple[Any, ...]]:
-    for row in range(len(units)):
-        name = _unit(units, row)
-        for column, values in units.columns.items():
-            if column not in _PLACES:
-                yield name, unit_text(column)[0], plain_number(values[row]), ""
+        for row in range(len(found.units)):
+            name = _unit(found.units, row)
+            for column, values in found.units.columns.items():
+                if column not in _PLACES:
+                    yield name, unit_text(column)[0], plain_number(values[row]), ""
 
 
 def parts(found: DeviceSummary) -> Iterator[tuple[str, list[tuple[str, int]]]]:

@@ -5,14 +5,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QGridLayout,
-    QLabel,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from rcv_py.analysis.overview.device_summary import Fact
 from rcv_py.base.text import Message, capitalized, count, translated

@@ -1,5 +1,7 @@
 """Cycles in which a SIMD held waves and none issued, by the waiting instructions."""
 
+from typing import Any
+
 from PySide6.QtGui import QColor
 
 from rcv_py.analysis.latency.bubbles import Bubbles
@@ -18,7 +20,6 @@ KINDS = {  # role of its colour, and meaning
     "idle": ("idle", "the wave had no instruction to issue before this instruction"),
     "drain": ("hidden", "the last instruction of the wave had issued, and the wave was still there"),
 }
-
 BAR_TIP = "Bubbles by their kind."
 
 
@@ -43,9 +44,7 @@ class ByNoIssue(Grouping[Bubbles]):
             self.bar_column("bubbles", BAR_TIP, "bubbles"),
             number("cycles", BUBBLES["bubbles"]),
             self.share_column(BUBBLES["share_of_bubbles"]),
-            number("stall", BUBBLES["stall"]),
-            number("idle", BUBBLES["idle"]),
-            number("drain", BUBBLES["drain"]),
+            *(number(kind, BUBBLES[kind]) for kind in KINDS),
             self.source_column(),
         )
 
@@ -53,13 +52,11 @@ class ByNoIssue(Grouping[Bubbles]):
         return super().name(node) or NO_INSTRUCTION
 
     def parts(self, node: WhyNode) -> Parts:
-        cycles = (node.stall, node.idle, node.drain)
-        roles = (color for color, _ in KINDS.values())
-        return [(part, self.ui.theme.role(color)) for part, color in zip(cycles, roles, strict=True)]
+        return [(getattr(node, kind), self.ui.theme.role(color)) for kind, (color, _) in KINDS.items()]
 
     def tip_of(self, node: WhyNode) -> str:
-        parts = zip(KINDS.values(), (node.stall, node.idle, node.drain), strict=True)
-        lines = [f"{grouped(round(cycles))} cycles: {meaning}" for (_, meaning), cycles in parts if cycles]
+        cycles = {meaning: getattr(node, kind) for kind, (_, meaning) in KINDS.items()}
+        lines = [f"{grouped(round(own))} cycles: {meaning}" for meaning, own in cycles.items() if own]
         whole = Message(
             "{0} cycles, {1} of all bubbles", grouped(round(node.cycles)), percent(node.cycles, node.total)
         )
@@ -69,22 +66,14 @@ class ByNoIssue(Grouping[Bubbles]):
         return Message("{0}, {1} cycles of bubbles", self.name(node), grouped(round(node.cycles)))
 
     def nodes(self, result: Bubbles) -> WhyNode:
-        columns = (result.line, result.total, result.stall, result.idle, result.drain)
-        every = zip(*(column.tolist() for column in columns), strict=True)
-        lines = [
-            WhyNode(
-                depth=1,
-                line=line,
-                cycles=total,
-                length=total,
-                total=result.bubble,
-                stall=stall,
-                idle=idle,
-                drain=drain,
-            )
-            for line, total, stall, idle, drain in every
-        ]
-        return WhyNode(children=lines)
+        columns = (result.line, result.total, *(getattr(result, kind) for kind in KINDS))
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+
+        def node(line: int, total: float, *cycles: float) -> WhyNode:
+            kinds: dict[str, Any] = dict(zip(KINDS, cycles, strict=True))
+            return WhyNode(depth=1, line=line, cycles=total, length=total, total=result.bubble, **kinds)
+
+        return WhyNode(children=[node(*row) for row in rows])
 
     def has_rows(self, result: Bubbles) -> bool:
         return len(result) > 0

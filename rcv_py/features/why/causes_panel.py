@@ -103,10 +103,8 @@ class ByCause(Grouping[Attribution]):
         return name if node.depth < 3 else Message("← perhaps {0}" if node.is_guess else "← {0}", name)
 
     def parts(self, node: WhyNode) -> Parts:
-        return [
-            (node.stall, self.ui.theme.cause(node.cause)),
-            (node.idle, self.ui.theme.role("idle")),
-        ]
+        theme = self.ui.theme
+        return [(node.stall, theme.cause(node.cause)), (node.idle, theme.role("idle"))]
 
     def tip_of(self, node: WhyNode) -> str:
         """Return numbers, the reason as a sentence, and its basis."""

@@ -1,7 +1,6 @@
 """`rcv causes`: why waves stalled and idled, by cause, by instruction or by the instruction to blame."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,7 +46,7 @@ def run(options: CausesOptions) -> CommandAnswer:
     def text() -> Iterator[Part]:
         yield from heading(waves)
         if len(table):
-            yield from _Printed(trace, table, groups, by).parts()
+            yield from _parts(trace, table, groups, by)
         else:
             yield waves.why_none("stalls") or nothing(
                 "stall and no idle time", options, result.BY[by].nothing
@@ -66,65 +65,52 @@ def run(options: CausesOptions) -> CommandAnswer:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Printed:
-    """The rows of a table by one of its columns, with the largest parts below each."""
-
-    trace: Trace
-    table: Attribution
-    groups: Attribution
-    by: str
-
-    def parts(self) -> Iterator[Part]:
-        """A table, and what it explains."""
-        table, short = self.table, short_sources(self.trace)
-        named = result.keys(self.groups, self.by).tolist()
-        rows = [cells for at, key in enumerate(named) for cells in self._cells(at, key, short)]
-        yield TextGrid(_CAUSES if self.by == "cause" else _LINES, rows)
-        read = Message("{0:,} of ", table.waves) if table.waves < table.of else ""
-        yield Message(
-            "\n{0} of {1} stalled and {2} of {3} idle cycles explained in {4}{5}.",
-            known_percent(table.explained),
-            count(table.total_stall),
-            known_percent(table.explained_idle),
-            count(table.total_idle),
-            read,
-            plural(table.of, "wave"),
-        )
-        yield table.assumption
-
-    def _cells(self, at: int, key: int, short: dict[str, str]) -> Iterator[list[str]]:
-        yield self._row(self.groups, at, *self._title(key, short), key=key)
-        part = self.table.at(result.keys(self.table, self.by) == key)
+def _parts(trace: Trace, table: Attribution, groups: Attribution, by: str) -> Iterator[Part]:
+    """A table with the largest parts below each row, and what it explains."""
+    short, rows = short_sources(trace), []
+    for at, key in enumerate(result.keys(groups, by).tolist()):
+        rows.append(_row(groups, at, table.total_stall, by, key, *_title(trace, by, key, short)))
+        part = table.at(result.keys(table, by) == key)
         for row in range(min(MAX_LISTED, len(part))):
-            yield self._row(part, row, *self._below(part, row, short), key=-1)
+            rows.append(_row(part, row, table.total_stall, by, -1, *_below(trace, part, row, by, short)))
+    yield TextGrid(_CAUSES if by == "cause" else _LINES, rows)
+    yield Message(
+        "\n{0} of {1} stalled and {2} of {3} idle cycles explained in {4}{5}.",
+        known_percent(table.explained),
+        count(table.total_stall),
+        known_percent(table.explained_idle),
+        count(table.total_idle),
+        Message("{0:,} of ", table.waves) if table.waves < table.of else "",
+        plural(table.of, "wave"),
+    )
+    yield table.assumption
 
-    def _title(self, key: int, short: dict[str, str]) -> tuple[str, str]:
-        if self.by == "cause":
-            return CAUSE_TEXT[Cause(key)].name, CAUSE_TEXT[Cause(key)].sentence
-        if key < 0:
-            return "(no known instruction)", ""
-        return self.trace.code.text[key], short_place(source_of(self.trace, key), short)
 
-    def _below(self, part: Attribution, row: int, short: dict[str, str]) -> tuple[str, str]:
-        line, blamed = int(part.line[row]), int(part.producer[row])
-        text, cause = self.trace.code.text, CAUSE_TEXT[Cause(int(part.cause[row]))].name
-        is_guess = bool(part.is_guess[row])
-        blames = " ← perhaps {0} {1}" if is_guess else " ← {0} {1}"
-        by = Message(blames, blamed, text[blamed]) if blamed >= 0 else ""
-        own = f"{line} {text[line]}" if line >= 0 else "(no instruction)"
-        if self.by == "cause":
-            return "", Message(
-                "  {0}{1}{2}{3}", own, beside(self.trace, line), by, beside(self.trace, blamed)
-            )
-        place = short_place(source_of(self.trace, blamed if self.by == "instruction" else line), short)
-        if self.by == "instruction":
-            return Message("  {0}{1}", cause, by), place
-        blamed_for = "  → perhaps {0}: {1}" if is_guess else "  → {0}: {1}"
-        return Message(blamed_for, own, cause), place
+def _title(trace: Trace, by: str, key: int, short: dict[str, str]) -> tuple[str, str]:
+    if by == "cause":
+        return CAUSE_TEXT[Cause(key)].name, CAUSE_TEXT[Cause(key)].sentence
+    if key < 0:
+        return "(no known instruction)", ""
+    return trace.code.text[key], short_place(source_of(trace, key), short)
 
-    def _row(self, table: Attribution, row: int, *texts: str, key: int) -> list[str]:
-        stall, total = int(table.stall[row]), self.table.total_stall
-        share = percent(stall, total) if total else ""
-        numbers = [count(stall), share, count(int(table.idle[row])), count(int(table.count[row]))]
-        return [*([] if self.by == "cause" else [str(key) if key >= 0 else ""]), *numbers, *texts]
+
+def _below(trace: Trace, part: Attribution, row: int, by: str, short: dict[str, str]) -> tuple[str, str]:
+    line, blamed = int(part.line[row]), int(part.producer[row])
+    text, cause = trace.code.text, CAUSE_TEXT[Cause(int(part.cause[row]))].name
+    is_guess = bool(part.is_guess[row])
+    blames = " ← perhaps {0} {1}" if is_guess else " ← {0} {1}"
+    by_it = Message(blames, blamed, text[blamed]) if blamed >= 0 else ""
+    own = f"{line} {text[line]}" if line >= 0 else "(no instruction)"
+    if by == "cause":
+        return "", Message("  {0}{1}{2}{3}", own, beside(trace, line), by_it, beside(trace, blamed))
+    place = short_place(source_of(trace, blamed if by == "instruction" else line), short)
+    if by == "instruction":
+        return Message("  {0}{1}", cause, by_it), place
+    blamed_for = "  → perhaps {0}: {1}" if is_guess else "  → {0}: {1}"
+    return Message(blamed_for, own, cause), place
+
+
+def _row(table: Attribution, row: int, total: int, by: str, key: int, *texts: str) -> list[str]:
+    stall = int(table.stall[row])
+    numbers = [count(stall), percent(stall, total), count(int(table.idle[row])), count(int(table.count[row]))]
+    return [*([] if by == "cause" else [str(key) if key >= 0 else ""]), *numbers, *texts]

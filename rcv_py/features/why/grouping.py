@@ -112,8 +112,6 @@ class Grouping(Generic[Result]):
         """Return the meaning of the sum, if it needs an explanation."""
         return ""
 
-    # -- columns ------------------------------------------------------------------------------------
-
     def name_column(
         self, title: str, tip: str, key: Callable[[WhyNode], int], sort: str
     ) -> TreeColumn[WhyNode]:

@@ -66,8 +66,6 @@ class WhyPanel(TablePanel[Any]):
         ui.theme.changed.connect(self._show_legend)
         self._start()
 
-    # -- groupings ----------------------------------------------------------------------------------
-
     @property
     def declared(self) -> PanelInfo:
         return discover()[self.grouping.id]
@@ -100,8 +98,6 @@ class WhyPanel(TablePanel[Any]):
         self.result_name, self.topic = self.grouping.result_name, self.grouping.topic
         self.tree.setAccessibleName(translated(self.grouping.accessible))
 
-    # -- where rows come from -----------------------------------------------------------------------
-
     def _open(self) -> None:
         self.result = None
         self.tree.forget()
@@ -113,8 +109,6 @@ class WhyPanel(TablePanel[Any]):
     def _refresh(self) -> None:
         self.result = self.ui.results.cell(self.grouping.result_name).value
         self._show()
-
-    # -- showing ------------------------------------------------------------------------------------
 
     def _tree(self, root: WhyNode) -> Tree[WhyNode]:
         grouping = self.grouping
@@ -173,8 +167,6 @@ class WhyPanel(TablePanel[Any]):
         """Return the tree, also while it is computed: the switch above it is there at once."""
         return self.tree
 
-    # -- selecting ----------------------------------------------------------------------------------
-
     def _follow(self) -> None:
         if self.result is not None:
             self._mark()
@@ -213,8 +205,6 @@ class WhyPanel(TablePanel[Any]):
     def _isolate(self, wait: WhyNode) -> None:
         self._go(wait)
         self.session.isolated_wait.set(wait.line)
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         note = "" if self.result is None else self.note.text()

@@ -24,23 +24,21 @@ from rcv_py.cli.answer import (
 )
 from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.features.whatif.result import signed
-from rcv_py.features.why import waits_result
+from rcv_py.features.why import waits_result as result
 from rcv_py.features.why.options import WaitsOptions
 from rcv_py.features.why.waits_result import WAITS as WAIT_ROWS
 from rcv_py.results.places import short_sources
 from rcv_py.results.table import ResultTable
 
 if TYPE_CHECKING:
-    from rcv_py.analysis.whatif.hoist import Tried
+    pass
 
 MAX_LISTED = 4  # producers of a wait that the text shows
 
+_COUNTS = "Counts of waits in between change with them; `rcv whatif --help` says what predictions assume."
 _COLUMNS = (
     TextColumn("#", True),
-    *(
-        TextColumn(field.title, True)
-        for field in (waits_result.TIMES, waits_result.STALL, waits_result.SHARE_OF_STALL)
-    ),
+    *(TextColumn(field.title, True) for field in (result.TIMES, result.STALL, result.SHARE_OF_STALL)),
     TextColumn("latency", True),
     TextColumn("instruction", elastic="right"),
     TextColumn("source", elastic="left"),
@@ -57,15 +55,15 @@ def run(options: WaitsOptions) -> CommandAnswer:
     shown = table[rows]
 
     def document() -> dict[str, Any]:
-        sums = waits_result.totals(summary)
+        sums = result.totals(summary)
         facts = {
             "wave": options.wave,
             "waves": summary.waves,
             "totals": sums if summary.waves else dict.fromkeys(sums),
         }
         if options.latency:
-            return facts | {"latency": waits_result.latency_documents(shown)}
-        return facts | {"waits": waits_result.wait_documents(trace, summary, rows, max_nested(options))}
+            return facts | {"latency": result.latency_documents(shown)}
+        return facts | {"waits": result.wait_documents(trace, summary, rows, max_nested(options))}
 
     def text() -> Iterator[Part]:
         if summary.waves:
@@ -82,9 +80,9 @@ def run(options: WaitsOptions) -> CommandAnswer:
             yield from _waits(waves, summary, rows)
 
     return CommandAnswer(
-        schema=waits_result.SCHEMA,
+        schema=result.SCHEMA,
         document=document,
-        csv=shown.csv if options.latency else lambda: waits_result.flat_table(trace, summary, rows).csv(),
+        csv=shown.csv if options.latency else lambda: result.flat_table(trace, summary, rows).csv(),
         text=text,
         of=waves,
     )
@@ -98,43 +96,36 @@ def _inverted(options: WaitsOptions) -> CommandAnswer:
     waves = choose_waves(options, (LOAD_ORDER,))
     trace, found = waves.trace, waves.of(LOAD_ORDER)
     attempt = predicted_moves(player_of(trace, sample(trace)), found) if len(found) else None
-    table = waits_result.load_table(trace, found, attempt)[waits_result.load_rows(found, options.line)]
-    facts = {"wave": options.wave, **waits_result.load_facts(found, attempt)}
+    table = result.load_table(trace, found, attempt)[result.load_rows(found, options.line)]
+    facts = {"wave": options.wave, **result.load_facts(found, attempt)}
 
     def footer(shown: ResultTable) -> Iterator[str]:
         yield Message(
             "\n{0:,} of {1}.  At most: of all cycles of waves.", len(shown), plural(len(table), "move")
         )
-        yield from _predicted(attempt)
+        if attempt is not None and (moved := attempt.together) is not None:
+            between = f"{signed(moved.low)} … {signed(moved.high)}"
+            yield Message(
+                "All moves tried: predicted {0} ({1}) of the span of the traced units.",
+                signed(moved.share),
+                between,
+            )
+            yield _COUNTS
         if why := why_not_known(trace):
             yield why
 
     why_none = waves.why_none("waits") or ("" if len(found) else why_not_known(trace))
-    return listing(
-        options, waves, table, waits_result.SCHEMA, lambda: facts, footer=footer, why_none=why_none
-    )
-
-
-def _predicted(attempt: Tried | None) -> Iterator[str]:
-    """The predicted change of all tried moves, and its assumptions."""
-    if attempt is None or attempt.together is None:
-        return
-    all_ = attempt.together
-    between = f"{signed(all_.low)} … {signed(all_.high)}"
-    yield Message(
-        "All moves tried: predicted {0} ({1}) of the span of the traced units.", signed(all_.share), between
-    )
-    yield "Counts of waits in between change with them; `rcv whatif --help` says what predictions assume."
+    return listing(options, waves, table, result.SCHEMA, lambda: facts, footer=footer, why_none=why_none)
 
 
 def _rows(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> tuple[ResultTable, np.ndarray]:
     """Return the table, and the shown rows in order."""
     line = options.line
     if options.latency:
-        table, rows = waits_result.latency_table(waves.trace, summary), np.arange(len(summary.latency))
+        table, rows = result.latency_table(waves.trace, summary), np.arange(len(summary.latency))
         rows = rows if line is None else np.flatnonzero(summary.latency.line == line)
     else:
-        table, rows = waits_result.wait_table(waves.trace, summary), waits_result.waits_about(summary, line)
+        table, rows = result.wait_table(waves.trace, summary), result.waits_about(summary, line)
     if options.sort:
         rows = rows[table[rows].order(options.sort, descending=not options.ascending)]
     return table, rows[: options.top or None]
@@ -149,7 +140,7 @@ def _waves(waves: ChosenWaves, summary: WaitSummary) -> str:
 def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterator[Part]:
     """A table, with producers below their wait."""
     short, table = short_sources(waves.trace), summary.blocking
-    waits = waits_result.wait_documents(waves.trace, summary, rows)
+    waits = result.wait_documents(waves.trace, summary, rows)
     yield TextGrid(_COLUMNS, [cells for wait in waits for cells in _cells(wait, short)])
     total, part = int(table.stall.sum()), int(table.stall[rows].sum())
     share = Message("{0} of ", percent(part, total)) if total else ""
@@ -170,26 +161,22 @@ def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterat
 
 
 def _cells(wait: dict[str, Any], short: dict[str, str]) -> Iterator[list[str]]:
-    yield _row(wait, wait["hits"], wait["text"], short)
+    yield _row(wait, wait["text"], short)
     for producer in wait["producers"][:MAX_LISTED]:
-        text = Message(
-            "  ← perhaps {0}" if (0 < producer["stall"] <= 2 * producer["guessed"]) else "  ← {0}",
-            producer["text"],
-        )
-        yield _row(producer, producer["hits"], text, short, producer["latency"]["median"])
+        is_guess = 0 < producer["stall"] <= 2 * producer["guessed"]
+        text = Message("  ← perhaps {0}" if is_guess else "  ← {0}", producer["text"])
+        yield _row(producer, text, short, producer["latency"]["median"])
     more = len(wait["producers"]) - MAX_LISTED
     if more > 0:
         yield ["", "", "", "", "", Message("  ← and {0}", plural(more, "more instruction")), ""]
 
 
-def _row(
-    place: dict[str, Any], times: int, text: str, short: dict[str, str], median: float | None = None
-) -> list[str]:
+def _row(place: dict[str, Any], text: str, short: dict[str, str], median: float | None = None) -> list[str]:
     return [
         str(place["instruction"]),
-        count(times),
+        count(place["hits"]),
         count(place["stall"]),
-        waits_result.SHARE_OF_STALL.text(place.get("share_of_stall", place.get("share_of_wait_stall"))),
+        result.SHARE_OF_STALL.text(place.get("share_of_stall", place.get("share_of_wait_stall"))),
         "" if median is None else f"{median:,.0f}",
         text,
         short_place(place["source"], short),

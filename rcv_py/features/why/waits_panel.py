@@ -20,31 +20,11 @@ from rcv_py.ui.table.tree_table import Parts, TreeColumn
 OPEN_SHARE = 0.05  # waits with a larger share of all stall start open
 
 
-def _wait_facts(node: WhyNode) -> list[str]:
-    part = percent(node.stall, node.total)
-    facts: list[str] = [
-        Message(
-            "{0} cycles of stall, {1} of all waits, in {2} runs",
-            grouped(node.stall),
-            part,
-            grouped(node.times),
-        )
-    ]
-    rest = node.stall - sum(child.stall for child in node.children)
-    return (
-        [*facts, Message("{0} of them with nothing outstanding that is known", grouped(rest))]
-        if rest
-        else facts
-    )
-
-
 def _producer_facts(node: WhyNode) -> list[str]:
     part = percent(node.stall, node.total)
-    charged = (
-        Message("{0} cycles, {1} of the wait's stall", grouped(node.stall), part)
-        if node.stall
-        else "no stall charged"
-    )
+    charged: str = "no stall charged"
+    if node.stall:
+        charged = Message("{0} cycles, {1} of the wait's stall", grouped(node.stall), part)
     facts = [Message("required {0} times; {1}", grouped(node.times), charged)]
     if not node.exact:
         return [*facts, "latency: no wait shows it exactly"]
@@ -69,10 +49,7 @@ class ByWait(Grouping[WaitSummary]):
             ),
             self.bar_column(
                 "stall",
-                (
-                    "Stall of the wait by the kind of instruction it is charged to; of a single kind, its "
-                    "part."
-                ),
+                "Stall of the wait by the kind of instruction it is charged to; of a single kind, its part.",
                 STALL.name,
             ),
             number(
@@ -111,17 +88,20 @@ class ByWait(Grouping[WaitSummary]):
         return Message("← perhaps {0}", name) if node.is_guess else name
 
     def tip_of(self, node: WhyNode) -> str:
-        facts = _wait_facts(node) if node.depth == 1 else _producer_facts(node)
+        if node.depth > 1:
+            facts = _producer_facts(node)
+        else:
+            part, rest = percent(node.stall, node.total), node.stall - sum(one.stall for one in node.children)
+            times, stall = grouped(node.times), grouped(node.stall)
+            facts = [Message("{0} cycles of stall, {1} of all waits, in {2} runs", stall, part, times)]
+            if rest:
+                facts.append(Message("{0} of them with nothing outstanding that is known", grouped(rest)))
         return "\n".join(filter(None, (self.name(node), *facts, self.place(node))))
 
     def spoken(self, node: WhyNode) -> str:
-        what = "waits" if node.depth == 1 else "waited for"
+        what, times = "waits" if node.depth == 1 else "waited for", grouped(node.times)
         return Message(
-            "{0}, {1}, {2} cycles of stall, {3} times",
-            self.name(node),
-            what,
-            grouped(node.stall),
-            grouped(node.times),
+            "{0}, {1}, {2} cycles of stall, {3} times", self.name(node), what, grouped(node.stall), times
         )
 
     def nodes(self, result: WaitSummary) -> WhyNode:
