@@ -20,7 +20,7 @@ MAY_USE = {
         "ui.shell.dialogs.docs_dialog",
         "QTextBrowser",
     ): "shows Markdown of the program, follows no link by itself",
-    ("features.counters.formula_editor", "QTextEdit"): "the type of marked places; it shows nothing",
+    ("features.counters.formula_dialog", "QTextEdit"): "the type of marked places; it shows nothing",
 }
 TRANSLATED = {"button_text", "shown", "tooltip", "translated", "rich", "joined", "lines_tip"}
 SAID = {  # which argument a reader sees or hears

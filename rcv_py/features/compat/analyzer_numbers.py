@@ -232,15 +232,9 @@ def _old_occupancy(arch: int, accum: int, target: str) -> Occupancy:
     given = sum(sizes) if is_unified else max(sizes)
     waves = min(MAX_WAVES, pool // max(1, given))
     step = pool // (waves + 1) if waves < MAX_WAVES else -1
+    limits = (("VGPR", given, waves),)
     return Occupancy(
-        arch=arch,
-        accum=accum,
-        given=given,
-        pool=pool,
-        limits=(("VGPR", given, waves),),
-        waves=waves,
-        bound="VGPR",
-        next_registers=step,
+        arch, accum, given=given, pool=pool, limits=limits, waves=waves, bound="VGPR", next_registers=step
     )
 
 
@@ -260,12 +254,5 @@ def _new_occupancy(arch: int, accum: int, target: str, launch: KernelResources |
     name, _, waves = min(capped, key=lambda limit: limit[2])
     step = 512 // (waves + 1) if name == "VGPR" and waves < MAX_WAVES else -1
     return Occupancy(
-        arch=arch,
-        accum=accum,
-        given=given,
-        pool=512,
-        limits=capped,
-        waves=waves,
-        bound=name,
-        next_registers=step,
+        arch, accum, given=given, pool=512, limits=capped, waves=waves, bound=name, next_registers=step
     )

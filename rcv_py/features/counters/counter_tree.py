@@ -115,7 +115,7 @@ def _item(group: QTreeWidgetItem, row: CounterRow, is_drawn: bool) -> QTreeWidge
     _, mean, largest = row.extent
     item = QTreeWidgetItem(group, [row.name, number_text(mean), number_text(largest) + unit])
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-    item.setCheckState(0, _state(is_drawn))
+    item.setCheckState(0, Qt.CheckState.Checked if is_drawn else Qt.CheckState.Unchecked)
     item.setData(0, Qt.ItemDataRole.UserRole, row.name)
     for at in (1, 2):
         item.setTextAlignment(at, _RIGHT)
@@ -124,10 +124,6 @@ def _item(group: QTreeWidgetItem, row: CounterRow, is_drawn: bool) -> QTreeWidge
     for at in range(len(TITLES)):
         item.setToolTip(at, tooltip(facts))
     return item
-
-
-def _state(is_on: bool) -> Qt.CheckState:
-    return Qt.CheckState.Checked if is_on else Qt.CheckState.Unchecked
 
 
 def number_text(value: float) -> str:

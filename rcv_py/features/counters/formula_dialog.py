@@ -1,10 +1,10 @@
-"""The formula editor window: a tab per file, help next to it, errors below."""
+"""The formula editor window: a tab per file with underlined errors, help next to it, errors below."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QDialog,
     QListWidget,
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QTabWidget,
+    QTextEdit,
     QWidget,
 )
 
@@ -22,7 +23,6 @@ from rcv_py.analysis.counters.formula.evaluate import Definitions
 from rcv_py.analysis.counters.formula.parser import FormulaError
 from rcv_py.base.errors import RcvError
 from rcv_py.base.text import Message, translated
-from rcv_py.features.counters.formula_editor import FormulaEditor
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core import plain_text
 from rcv_py.ui.core.layout import column, row, split
@@ -32,6 +32,54 @@ TITLE = "Formulas of counters"
 TYPING_MS = 200  # delay after the last key before formulas are computed
 NOTHING_WRONG = "Every formula that is written here has a value."
 NO_FILES = "The built-in set cannot be changed. New begins a file of your own, which is added to it."
+
+
+class FormulaEditor(QPlainTextEdit):
+    """The text of a formula file."""
+
+    def __init__(self, theme: Theme, title: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self.errors: tuple[FormulaError, ...] = ()  # underlined errors
+        self.setAccessibleName(translated(title))
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setTabChangesFocus(True)
+        self.textChanged.connect(lambda: self.set_errors(()))
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    def set_errors(self, errors: Sequence[FormulaError]) -> None:
+        """Underline the errors."""
+        self.errors = tuple(errors)
+        self._underline()
+
+    def go_to(self, error: FormulaError) -> None:
+        """Put the cursor on an error."""
+        cursor = self.textCursor()
+        cursor.setPosition(min(_utf16(self.toPlainText(), error.start), self.document().characterCount() - 1))
+        self.setTextCursor(cursor)
+        self.setFocus()
+
+    def _underline(self) -> None:
+        text, marks = self.toPlainText(), []
+        for error in self.errors:
+            start, stop = error.start, max(error.stop, error.start + 1)
+            if start >= len(text.rstrip("\n")) or text[start] == "\n":  # mark the text before it
+                start = max(0, start - 1)
+            mark = QTextEdit.ExtraSelection()
+            mark.cursor = QTextCursor(self.document())
+            mark.cursor.setPosition(_utf16(text, start))
+            stop = max(start + 1, len(text[:stop].rstrip("\n")))
+            mark.cursor.setPosition(_utf16(text, min(stop, len(text))), QTextCursor.MoveMode.KeepAnchor)
+            mark.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+            mark.format.setUnderlineColor(self._theme.role("error"))
+            mark.format.setBackground(self._theme.soft(self._theme.role("error"), 0.8))
+            marks.append(mark)
+        self.setExtraSelections(marks)
+
+    def _restyle(self) -> None:
+        self.setFont(self._theme.mono)
+        self._underline()
 
 
 class FormulaDialog(QDialog):
@@ -224,3 +272,8 @@ def _errors(results: DerivedSet | None, read: dict[str, Definitions]) -> dict[st
         if id(error) not in known and name in by_file:
             by_file[name].append(error)
     return {name: sorted(errors, key=lambda error: error.start) for name, errors in by_file.items()}
+
+
+def _utf16(text: str, position: int) -> int:
+    """Convert a Python character index to UTF-16 units, as Qt counts."""
+    return position if text.isascii() else len(text[:position].encode("utf-16-le", "surrogatepass")) // 2

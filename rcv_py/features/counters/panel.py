@@ -1,6 +1,5 @@
 """Hardware counters over time: raw counters, performance monitors and formulas."""
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,7 +118,22 @@ class CountersPanel(CurvePanel):
         before = self.answer if self.answer is not None and self.answer.trace is trace else None
         places: Places = {name: self._places(name) for name in WITHIN}
         engines, units = self._places("engine"), self._places("unit")
-        self._wanted.run(lambda: _computed(trace, before, texts, engines, units, places=places), self._take)
+
+        def job() -> _Answer:
+            read = {name: read_definitions(text, name) for name, text in texts.items()}
+            full = before.full if before is not None else None if trace is None else with_streamed(trace)
+            answer = _Answer(trace, full, places, texts, read)
+            if trace is None or full is None or not (full.counters or full.spm):
+                return answer
+            known = before.counters if before is not None and before.places == places else None
+            counted = counters(of_places(full, **places)) if known is None else known
+            derived = derived_counters(
+                counted, trace.clock, read.values(), trace.architecture, engines=engines, units=units
+            )
+            raw = raw_rows(counted, engines, units)
+            return answer._replace(counters=counted, raw=raw, derived=derived, rows=derived_rows(derived))
+
+        self._wanted.run(job, self._take)
 
     def _places(self, choice: str) -> list[int] | None:
         value = self.chosen(choice)
@@ -191,7 +205,9 @@ class CountersPanel(CurvePanel):
     def _draw(self) -> None:
         rows = [row for row in self._listed() if row.name in self._drawn]
         curves = [_curve(row, self._colors[row.name]) for row in rows]
-        self.plot.show_curves(CurveSet(curves), _title(rows))
+        named = list(dict.fromkeys(row.unit for row in rows if row.unit))
+        title = ", ".join(named[:_MAX_UNITS]) + (", …" if len(named) > _MAX_UNITS else "")
+        self.plot.show_curves(CurveSet(curves), title)
         self._show_text()
 
     def _ticked(self, name: str, is_on: bool) -> None:
@@ -257,34 +273,6 @@ class CountersPanel(CurvePanel):
         if isinstance(ticks, dict):
             self._ticks = {str(name): is_on for name, is_on in ticks.items() if isinstance(is_on, bool)}
         super().load_state(state)
-
-
-def _computed(
-    trace: Trace | None,
-    before: _Answer | None,
-    texts: dict[str, str],
-    engines: list[int] | None,
-    units: list[int] | None,
-    *,
-    places: Places,
-) -> _Answer:
-    read = {name: read_definitions(text, name) for name, text in texts.items()}
-    full = before.full if before is not None else None if trace is None else with_streamed(trace)
-    answer = _Answer(trace, full, places, texts, read)
-    if trace is None or full is None or not (full.counters or full.spm):
-        return answer
-    known = before.counters if before is not None and before.places == places else None
-    counted = counters(of_places(full, **places)) if known is None else known
-    derived = derived_counters(
-        counted, trace.clock, read.values(), trace.architecture, engines=engines, units=units
-    )
-    raw = raw_rows(counted, engines, units)
-    return answer._replace(counters=counted, raw=raw, derived=derived, rows=derived_rows(derived))
-
-
-def _title(rows: Iterable[CounterRow]) -> str:
-    units = list(dict.fromkeys(row.unit for row in rows if row.unit))
-    return ", ".join(units[:_MAX_UNITS]) + (", …" if len(units) > _MAX_UNITS else "")
 
 
 def _curve(row: CounterRow, color: int) -> Curve:

@@ -144,8 +144,6 @@ def pmc_table(found: Sequence[tuple[Traffic, Decision]], family: str) -> ResultT
 
 
 def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
-    ranges = {"read": found.read, "written": found.written, "over_fetch": found.over_fetch}
-    ranges["hit_rates"] = found.hit_rates
     lacks = missing(decided)
     row = {
         "kernel": found.name,
@@ -157,7 +155,8 @@ def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
         "dram_share_of_reads": found.dram,
         "duration_ns": found.nanoseconds,
     }
-    for name, one in ranges.items():
+    for name in _RANGES:
+        one: Range = getattr(found, name)
         row |= {f"{name}_min": one.low, f"{name}_max": one.high}
     return row | {
         "branch": decided.branch.name,

@@ -77,9 +77,8 @@ def _rows(table: EventTable, kinds: tuple[str, ...], options: EventsOptions) -> 
         kept &= (table.time >= options.within[0]) & (table.time < options.within[1])
     texts = matched(table.texts, options)
     if texts is not None:
-        kept &= np.any(
-            [np.isin(column, sorted(texts)) for column in (table.name, table.place, table.detail)], 0
-        )
+        columns = (table.name, table.place, table.detail)
+        kept &= np.any([np.isin(column, sorted(texts)) for column in columns], 0)
     return np.flatnonzero(kept)
 
 

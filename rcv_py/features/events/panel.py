@@ -7,7 +7,6 @@ from rcv_py.base.problems import Affects
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, nanoseconds
 from rcv_py.features.events.result import EVENTS
-from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
@@ -88,16 +87,14 @@ class EventsPanel(TablePanel[EventTable]):
         trace, self.result = self.session.trace.value, table
         if trace is None:
             return
-        kinds = ascending(table.kind).tolist()
-        is_plain = EntryKind.MARKER not in kinds
-        self.filter.set_section(
-            "Kinds",
-            [
-                FilterItem(ENTRY_TEXT[kind], title, kind != EntryKind.SHADER or is_plain, tip)
-                for kind, (title, tip) in TITLES.items()
-                if kind in kinds
-            ],
-        )
+        there = ascending(table.kind).tolist()
+        is_plain = EntryKind.MARKER not in there
+        items = [
+            FilterItem(ENTRY_TEXT[kind], title, kind != EntryKind.SHADER or is_plain, tip)
+            for kind, (title, tip) in TITLES.items()
+            if kind in there
+        ]
+        self.filter.set_section("Kinds", items)
         times = self.times
         heading = {"title": times.unit or EVENTS["duration"].title, "width": 72}
 
@@ -179,13 +176,13 @@ class EventsPanel(TablePanel[EventTable]):
         trace, table = self.session.trace.value, self.result
         if trace is None or table is None or not len(table):
             return None
+
+        def real(cycles: int | None) -> str:
+            nanos = None if cycles is None else trace.clock.ns(cycles)
+            return "" if nanos is None else nanoseconds(nanos)
+
         cells = (table.cells(row) for row in self.view.table.data_rows.tolist())
-        rows = [(*("" if cell is None else cell for cell in row), _real(trace, row[1])) for row in cells]
+        rows = [(*("" if cell is None else cell for cell in row), real(row[1])) for row in cells]
         shown = self.view.table.columns
         headers = ("cycles" if column.id == "duration" else column.title for column in shown)
         return Sheet("Events", (*headers, EVENTS["duration"].title), rows)
-
-
-def _real(trace: Trace, cycles: int | None) -> str:
-    nanos = None if cycles is None else trace.clock.ns(cycles)
-    return "" if nanos is None else nanoseconds(nanos)

@@ -12,7 +12,7 @@ from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import DictionaryColumn, ResultTable, Spec
+from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Spec
 
 EVENTS = Spec(
     "events",
@@ -27,11 +27,7 @@ EVENTS = Spec(
     nothing="There is no event of these kinds.",
 )
 PROBLEMS = Field("problems", kinds.texts("A sentence."), "Inconsistent markers")
-FACTS = (
-    CAPTURE,
-    Field("kinds", kinds.texts("dispatch, event, marker or shader."), "Kinds that are listed"),
-    PROBLEMS,
-)
+_KINDS = Field("kinds", kinds.texts("dispatch, event, marker or shader."), "Kinds that are listed")
 _COSTS = (
     kinds.COUNT("entries", "Times that it was entered"),
     kinds.CYCLES("cycles", "Sum of its entries, inner scopes included"),
@@ -76,38 +72,34 @@ UNIT_SCHEMA = Schema(
     "events.units", "Costs of scopes by compute unit (--by unit).", (CAPTURE, PROBLEMS, UNITS.field())
 )
 SCHEMA = Schema(
-    "events", "Dispatches, hardware events, markers and shader data by time.", (*FACTS, EVENTS.field())
+    "events",
+    "Dispatches, hardware events, markers and shader data by time.",
+    (CAPTURE, _KINDS, PROBLEMS, EVENTS.field()),
 )
 
 
 def events(found: EventTable) -> ResultTable:
     """Return one row per entry; the duration of a moment is below 0."""
     words = {
-        "kind": DictionaryColumn(tuple(ENTRY_TEXT.values()), found.kind),
-        "name": DictionaryColumn(found.texts, found.name),
-        "place": DictionaryColumn(found.texts, found.place),
-        "detail": DictionaryColumn(found.texts, found.detail),
+        name: DictionaryColumn(found.texts, getattr(found, name)) for name in ("name", "place", "detail")
     }
-    return ResultTable.of(EVENTS, found, words)
+    kind = DictionaryColumn(tuple(ENTRY_TEXT.values()), found.kind)
+    return ResultTable.of(EVENTS, found, {"kind": kind, **words})
 
 
 def scope_rows(trace: Trace, spans: MarkerSpans, found: ScopeCosts) -> ResultTable:
     """Return one row per scope or point."""
     units = found.by_unit
-    kind_names = [MARKER_TEXT[MarkerKind(kind)] for kind in MarkerKind]
-    return ResultTable.of(
-        SCOPES,
-        found,
-        {
-            "name": DictionaryColumn(spans.names, found.name_id),
-            "kind": DictionaryColumn(tuple(kind_names), found.kind),
-            "source": DictionaryColumn(spans.sources, found.name_id),
-            "fastest": _places(trace, units, found.fastest),
-            "fastest_mean": units.mean[found.fastest],
-            "slowest": _places(trace, units, found.slowest),
-            "slowest_mean": units.mean[found.slowest],
-        },
-    )
+    columns: Columns = {
+        "name": DictionaryColumn(spans.names, found.name_id),
+        "kind": DictionaryColumn([MARKER_TEXT[kind] for kind in MarkerKind], found.kind),
+        "source": DictionaryColumn(spans.sources, found.name_id),
+        "fastest": _places(trace, units, found.fastest),
+        "fastest_mean": units.mean[found.fastest],
+        "slowest": _places(trace, units, found.slowest),
+        "slowest_mean": units.mean[found.slowest],
+    }
+    return ResultTable.of(SCOPES, found, columns)
 
 
 def unit_rows(trace: Trace, spans: MarkerSpans, found: ScopeCosts) -> ResultTable:
@@ -116,16 +108,11 @@ def unit_rows(trace: Trace, spans: MarkerSpans, found: ScopeCosts) -> ResultTabl
     rank = np.zeros(len(spans.names), dtype=np.int64)
     rank[found.name_id] = np.arange(len(found))
     rows = np.argsort(rank[units.name_id], kind="stable")
-    words = {
-        "name": DictionaryColumn(spans.names, units.name_id),
-        "unit": _places(trace, units, np.arange(len(units))),
-    }
-    return ResultTable.of(UNITS, units, words)[rows]
+    names, places = DictionaryColumn(spans.names, units.name_id), _places(trace, units, np.arange(len(units)))
+    return ResultTable.of(UNITS, units, {"name": names, "unit": places})[rows]
 
 
 def _places(trace: Trace, units: UnitCosts, rows: np.ndarray) -> DictionaryColumn:
-    columns = (units.se.tolist(), units.sa.tolist(), units.cu.tolist())
+    places = zip(units.se.tolist(), units.sa.tolist(), units.cu.tolist(), strict=True)
     unit = trace.architecture.unit_name
-    return DictionaryColumn(
-        tuple(place_name(se, sa, cu, unit=unit) for se, sa, cu in zip(*columns, strict=True)), rows
-    )
+    return DictionaryColumn([place_name(se, sa, cu, unit=unit) for se, sa, cu in places], rows)

@@ -18,7 +18,6 @@ from rcv_py.features.findings.options import TriageOptions
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import capture_entry
 from rcv_py.formats.uiout.run_files import facts_about
-from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.work.captures import InProcessExecutor, captures_mapped, executor_for
 from rcv_py.work.findings import findings_of_trace
@@ -35,13 +34,17 @@ def run(options: TriageOptions) -> CommandAnswer:
     refuse_for_one(options)
     trace = opened(options)
     facts = facts_of(trace, options)
-    found = findings_of(
-        trace,
-        is_whole=options.all,
-        facts=facts,
-        waves=options.waves or WORKING,
-        predict=wants_predictions(options.predict, options.no_predict),
-    )
+    predict = wants_predictions(options.predict, options.no_predict)
+    with progress() as report:
+        found = findings_of_trace(
+            trace,
+            facts,
+            options.waves or WORKING,
+            is_whole=options.all,
+            workers=None,
+            report=report,
+            predict=predict,
+        )
     is_short = options.top is None and not (options.csv or options.json or options.all)
     shown = found.in_full if is_short else found.findings[: options.top or None]
     waves = None if found.choice is None else wave_facts(found.choice, found.of)
@@ -54,26 +57,6 @@ def run(options: TriageOptions) -> CommandAnswer:
         of=trace,
         about={"files": facts.files, "waves": waves},
     )
-
-
-def findings_of(
-    trace: Trace,
-    *,
-    is_whole: bool = False,
-    facts: RunFacts | None = None,
-    waves: str = WORKING,
-    predict: bool | None = None,
-) -> Findings:
-    """Read the waves of a capture (for a large one, some shader engines), and return its findings.
-
-    `facts` come from the tables of the run; None: the tables near the capture.  `waves` says whose costs are
-    ranked: `working`, `all`, or a population.  `predict` is as in `findings_of_trace`.
-    """
-    facts = facts or facts_about(trace)
-    with progress() as report:
-        return findings_of_trace(
-            trace, facts, waves, is_whole=is_whole, workers=None, report=report, predict=predict
-        )
 
 
 def _text(trace: Trace, found: Findings, shown: Sequence[Finding]) -> Iterator[Part]:
@@ -156,13 +139,13 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> CommandAnswer:
 
 def judged_capture(
     path: Path,
-    given: tuple[Path, ...] = (),
-    waves: str = WORKING,
+    given: tuple[Path, ...],
+    waves: str,
     *,
-    is_whole: bool = False,
-    predict: bool | None = None,
-    workers: int | None = 0,
-    cache: CaptureCache | None = None,
+    is_whole: bool,
+    predict: bool | None,
+    workers: int | None,
+    cache: CaptureCache | None,
 ) -> result.Judged:
     """Return the findings of one capture, or why there are none; a broken one does not stop the others."""
     entry = capture_entry(path)

@@ -10,22 +10,7 @@ from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent, si
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
-from rcv_py.results.field import (
-    DATA,
-    PEOPLE,
-    REPORT,
-    TEXT,
-    WINDOW,
-    Field,
-    ShownIn,
-    of_analysis,
-    only,
-    record,
-    record_field,
-    rows,
-    rows_field,
-    unknown,
-)
+from rcv_py.results.field import DATA, PEOPLE, WINDOW, ShownIn, of_analysis, only, record, rows, unknown
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
@@ -49,92 +34,62 @@ _PLACES = rows(*_EVIDENCE, row="A place where the finding can be seen.")._replac
     document=lambda evidence: [place.as_json() for place in evidence],
     text=lambda evidence: "; ".join(map(str, evidence)),
 )
-_WINDOW, _FOR_PROGRAMS = DATA | WINDOW, DATA
 GAIN = kinds.SHARE(
-    "gain",
-    "Most of the kernel's duration that can be saved; an estimate if it is not an upper bound",
-    at=_WINDOW,
+    "gain", "Most of the kernel's duration that can be saved; an estimate if it is not an upper bound"
 )
 PREDICTED = kinds.RATIO._replace(ending=", 1 being all; below 0 it would take longer.", text=signed_percent)
-AT_STAKE = kinds.WHOLE("cycles", "Amount at stake, in cycles or, for PC samples, in samples", at=_WINDOW)
-
+AT_STAKE = kinds.WHOLE("cycles", "Amount at stake, in cycles or, for PC samples, in samples")
+_GAINS = "Bound, prediction with its range, and limit, in percent of the kernel's duration or of the samples"
+_GAINED = "Part of the kernel's duration that the remedy is predicted to save, by replaying the recording"
+_LIMIT = "Predicted part if all operations of the finding cost nothing: no change of them gains more"
 FINDINGS = Spec(
     "triage",
     "The findings.",
     "finding",
-    kinds.TEXT("name", "Stable name of the pattern", "finding", at=_WINDOW),
-    kinds.TEXT("title", "The finding in one line", at=_WINDOW),
-    kinds.TEXT(
-        "gains",
-        "Bound, prediction with its range, and limit, in percent of the kernel's duration or of the samples",
-        "gain",
-        at=_WINDOW,
-        key="gain_row",
-    ),
-    Field("rank", kinds.choice("ranked", "context", "caution"), "How it is listed", at=_FOR_PROGRAMS),
-    GAIN,
-    AT_STAKE,
-    kinds.FLAG("is_upper_bound", "Whether a change of this alone cannot save more than that", at=_WINDOW),
-    kinds.SHARE("share_of_unit", "Amount at stake as a part of the unit", at=_WINDOW, key="share"),
-    kinds.TEXT("unit", "What the share is a part of", "of", at=_WINDOW),
-    kinds.CYCLES(
-        "exposed", "Part of it in which nothing happened on the SIMD, summed over waves", at=_WINDOW
-    ),
-    kinds.CYCLES(
-        "attributed", "Stalled and idle time of all waves, hidden by other waves or not", at=_WINDOW
-    ),
-    kinds.FLAG(
-        "is_small",
-        "Whether it is listed on one line with others because it gains less than 2 %",
-        at=_FOR_PROGRAMS,
-    ),
-    kinds.NOTE("sentence", "What is seen, with numbers", at=_WINDOW),
-    kinds.NOTE("remedy", "What to do", at=_WINDOW),
-    kinds.TEXT(
-        "remedy_id",
-        "Name of the remedy in the table of docs/findings.md; empty if none fits",
-        at=_FOR_PROGRAMS,
-    ),
-    kinds.TEXT("effort", "Effort of the remedy: low, medium or high; empty if none fits", at=_FOR_PROGRAMS),
-    *unknown(
-        PREDICTED(
-            "predicted_gain",
-            "Part of the kernel's duration that the remedy is predicted to save, by replaying the recording",
-            "predicted",
-            at=_WINDOW,
+    *only(
+        DATA | WINDOW,
+        kinds.TEXT("name", "Stable name of the pattern", "finding"),
+        kinds.TEXT("title", "The finding in one line"),
+        kinds.TEXT("gains", _GAINS, "gain", key="gain_row"),
+        kinds.choice("ranked", "context", "caution")("rank", "How it is listed"),
+        *(GAIN, AT_STAKE),
+        kinds.FLAG("is_upper_bound", "Whether a change of this alone cannot save more than that"),
+        kinds.SHARE("share_of_unit", "Amount at stake as a part of the unit", key="share"),
+        kinds.TEXT("unit", "What the share is a part of", "of"),
+        kinds.CYCLES("exposed", "Part of it in which nothing happened on the SIMD, summed over waves"),
+        kinds.CYCLES("attributed", "Stalled and idle time of all waves, hidden by other waves or not"),
+        kinds.FLAG("is_small", "Whether it is listed on one line with others because it gains less than 2 %"),
+        kinds.NOTE("sentence", "What is seen, with numbers"),
+        kinds.NOTE("remedy", "What to do"),
+        kinds.TEXT("remedy_id", "Name of the remedy in the table of docs/findings.md; empty if none fits"),
+        kinds.TEXT("effort", "Effort of the remedy: low, medium or high; empty if none fits"),
+        *unknown(
+            PREDICTED("predicted_gain", _GAINED, "predicted"),
+            PREDICTED("predicted_low", "Minimum of the prediction under all guesses", "from"),
+            PREDICTED("predicted_high", "Maximum of the prediction under all guesses", "to"),
+            PREDICTED("limit_gain", _LIMIT, "limit"),
         ),
-        PREDICTED("predicted_low", "Minimum of the prediction under all guesses", "from", at=_WINDOW),
-        PREDICTED("predicted_high", "Maximum of the prediction under all guesses", "to", at=_WINDOW),
-        PREDICTED(
-            "limit_gain",
-            "Predicted part if all operations of the finding cost nothing: no change of them gains more",
-            "limit",
-            at=_FOR_PROGRAMS,
+        kinds.NOTE("experiment", "Change that was replayed; empty if there was no replay"),
+        kinds.FLAG(
+            "is_limit",
+            "Whether the replayed change is not the remedy, but the most that can be done about the finding",
         ),
+        kinds.NOTE("assumption", "What the finding assumes"),
+        _PLACES("evidence", "Where it can be seen"),
     ),
-    kinds.NOTE("experiment", "Change that was replayed; empty if there was no replay", at=_WINDOW),
-    kinds.FLAG(
-        "is_limit",
-        "Whether the replayed change is not the remedy, but the most that can be done about the finding",
-        at=_FOR_PROGRAMS,
-    ),
-    kinds.NOTE("assumption", "What the finding assumes", at=_FOR_PROGRAMS),
-    _PLACES("evidence", "Where it can be seen", at=_WINDOW),
     csv="rank name title gain cycles is_upper_bound share_of_unit unit exposed attributed sentence remedy "
     "remedy_id effort predicted_gain predicted_low predicted_high experiment evidence assumption",
-)
+).hide(WINDOW, "rank", "is_small", "remedy_id", "effort", "limit_gain", "is_limit", "assumption")
 
 _BOUND_CLASS = record(
-    Field("name", kinds.choice(*CLASS_NAMES), "The class"),
+    kinds.choice(*CLASS_NAMES)("name", "The class"),
     kinds.TEXT("sentence", "The class with the number that supports it, in a few words"),
     kinds.TEXT("detail", "The same with more numbers"),
-    rows_field(
-        "numbers",
-        "The numbers that support it, the deciding one first",
-        Field("id", kinds.choice(*SHOWN_NAMES), "What it is"),
+    rows(
+        kinds.choice(*SHOWN_NAMES)("id", "What it is"),
         kinds.FROM_0("value", "A share from 0 to 1; `rate`: bytes per compute unit and cycle"),
         kinds.TEXT("text", "The number with its denominator"),
-    ),
+    )("numbers", "The numbers that support it, the deciding one first"),
 )
 _NUMBERS = (
     kinds.TEXT("id", "Stable name"),
@@ -154,16 +109,14 @@ _TOTALS = unknown(
 HEAD = (
     CAPTURE,
     kinds.NAME("kernel", "Name of the kernel"),
-    record_field(
-        "waves",
-        "How much was analysed",
+    record(
         kinds.WAVES("read", "Waves that were read"),
         kinds.WAVES("traced", "Traced waves"),
         kinds.WAVES("counted", "Waves whose costs are ranked"),
         kinds.WAVES("missing", "Waves whose file is missing or damaged"),
-    ),
-    record_field("totals", "What findings are measured against", *_TOTALS),
-    rows_field("numbers", "Numbers that frame all findings", *_NUMBERS),
+    )("waves", "How much was analysed"),
+    record(*_TOTALS)("totals", "What findings are measured against"),
+    rows(*_NUMBERS)("numbers", "Numbers that frame all findings"),
     kinds.TEXT(
         "alarm", "Why nothing may be concluded from the capture, and what to do; empty if all is well"
     ),
@@ -178,7 +131,7 @@ HEAD = (
 )
 FOOT = (
     kinds.TEXT("assumption", "What all findings assume"),
-    Field("predictions_assume", kinds.texts("A sentence."), "What predicted gains assume, if there are any"),
+    kinds.texts("A sentence.")("predictions_assume", "What predicted gains assume, if there are any"),
     kinds.TEXT("note", "Why there is nothing, or what is missing; empty if nothing is missing"),
 )
 
@@ -234,9 +187,6 @@ def _conclusion(found: Findings) -> dict[str, Any]:
     return {"alarm": found.alarm, "unreadable": found.unreadable, "class": bound, "headline": found.headline}
 
 
-# -- several captures -----------------------------------------------------------------------------------
-
-
 class Judged(NamedTuple):
     """A capture of a folder with its findings, or why there are none."""
 
@@ -250,14 +200,13 @@ class Judged(NamedTuple):
         return self.found.findings[0] if self.found is not None and self.found.findings else None
 
 
-FOLDER_FACTS = (kinds.TEXT("folder", "The folder, as it was given"),)
 CAPTURES = Spec(
     "triage folder",
     "One row per capture.",
     "capture",
     kinds.TEXT("path", "Path of the capture", at=DATA),
-    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=TEXT),
-    kinds.TEXT("folder_name", "Name of its folder", "capture", at=REPORT),
+    kinds.SOURCE("place", "Folder of the capture below the given folder", "capture", at=ShownIn.TEXT),
+    kinds.TEXT("folder_name", "Name of its folder", "capture", at=ShownIn.REPORT),
     kinds.CODE("kernel", "Name of the kernel"),
     kinds.WAVES("waves", "Traced waves"),
     kinds.TEXT("class", "What limits the kernel", is_unknown=True),
@@ -296,7 +245,7 @@ SCHEMA = Schema(
 FOLDER_SCHEMA = Schema(
     "triage.folder",
     "The first finding of every capture below a folder.",
-    (*FOLDER_FACTS, CAPTURES.field("captures")),
+    (kinds.TEXT("folder", "The folder, as it was given"), CAPTURES.field("captures")),
 )
 
 
@@ -304,13 +253,14 @@ def capture_table(judged: Sequence[Judged], root: Path) -> ResultTable:
     """Return one row per capture, with its first finding; people see its path relative to `root`."""
     paths = [row.entry.path for row in judged]
     first = [row.first for row in judged]
+    classes = [None if row.found is None else row.found.bound_class for row in judged]
     columns: Columns = {
         "path": [str(path) for path in paths],
         "place": [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in paths],
         "folder_name": [row.entry.name for row in judged],
         "kernel": [row.entry.kernel for row in judged],
         "waves": [row.entry.waves for row in judged],
-        "class": [_class(row.found) for row in judged],
+        "class": [None if one is None else one.name for one in classes],
         "name": [None if one is None else one.name for one in first],
         "headline": ["" if one is None else one.title for one in first],
         "gain": [float("nan") if one is None else one.gain for one in first],
@@ -320,7 +270,3 @@ def capture_table(judged: Sequence[Judged], root: Path) -> ResultTable:
         "is_ranked": [one is not None and bool(one.gain_text) for one in first],
     }
     return ResultTable(CAPTURES, columns)
-
-
-def _class(found: Findings | None) -> str | None:
-    return None if found is None or found.bound_class is None else found.bound_class.name

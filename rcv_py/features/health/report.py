@@ -18,12 +18,9 @@ def health(inputs: ReportInputs) -> ReportSection:
     notes, trace = inputs.health, inputs.trace
     parts = [part for note in notes for part in _note(note)]
     parts += [ReportNote(str(problem), problem.severity.value) for problem in trace.problems]
-    missing = inputs.answers.missing
-    if missing:
-        first = next(iter(missing.values()))
-        parts.append(
-            ReportNote(Message("{0} could not be read. {1}", plural(len(missing), "wave"), first), "warning")
-        )
+    if missing := inputs.answers.missing:
+        first, waves = next(iter(missing.values())), plural(len(missing), "wave")
+        parts.append(ReportNote(Message("{0} could not be read. {1}", waves, first), "warning"))
     if not parts:
         parts.append(Prose("There is no reason to distrust the numbers."))
     parts.append(Prose(f"{', '.join(CHECKED)}.", "Looked at", is_quiet=True))

@@ -26,6 +26,9 @@ _STRIDE = kinds.SIGNED_INDEX._replace(unit="bytes", ending=", in bytes.", text=c
 _USED = kinds.FROM_0._replace(unit="bytes", ending=", in bytes.", text="{:,.1f}".format)
 _MEAN = kinds.MEAN_COUNT._replace(text="{:,.1f}".format)
 _HIDDEN = DATA | WINDOW
+_UNUSABLE = kinds.COUNT(
+    "unusable", "Executions whose number of words fits no wave, or of an unknown kind", at=_HIDDEN
+)
 
 
 def _judged(row: Mapping[str, Any]) -> str:
@@ -37,9 +40,8 @@ def _judged(row: Mapping[str, Any]) -> str:
     if not row["blocks"]:
         return "words are missing" if row["incomplete"] else "words of no known form"
     if value("conflict") > 1:
-        return Message(
-            "bank conflicts: {0:.1f} passes, {1:.1f} needed", value("passes"), value("needed_passes")
-        )
+        passes, needed = value("passes"), value("needed_passes")
+        return Message("bank conflicts: {0:.1f} passes, {1:.1f} needed", passes, needed)
     if value("spread") >= APART:
         return Message("lanes apart: {0:.1f} lines, {1:.1f} needed", value("lines"), value("needed_lines"))
     if value("spread") > 1:
@@ -58,9 +60,7 @@ ADDRESSES = Spec(
     kinds.INDEX("marker", "Number of the marker", at=DATA),
     kinds.COUNT("blocks", "Executions whose addresses were recorded completely"),
     kinds.COUNT("incomplete", "Executions of which words are missing, or are no addresses"),
-    kinds.COUNT(
-        "unusable", "Executions whose number of words fits no wave, or of an unknown kind", at=_HIDDEN
-    ),
+    _UNUSABLE,
     *unknown(
         _MEAN("lanes", "Active lanes, mean"),
         kinds.BYTES("width", "Bytes per lane"),
@@ -96,7 +96,7 @@ ADDRESS_TOTALS = record_field(
     "Sums over all rows, and what they are measured by",
     kinds.COUNT("blocks", "Executions whose addresses were recorded completely"),
     kinds.COUNT("incomplete", "Executions of which words are missing, at least"),
-    kinds.COUNT("unusable", "Executions whose number of words fits no wave, or of an unknown kind"),
+    _UNUSABLE,
     kinds.COUNT("apart", "Instructions that touch at least twice the lines they need"),
     kinds.COUNT("conflicting", "Instructions with bank conflicts"),
     kinds.BYTES("cache_line", "Size of a cache line", is_unknown=True),
@@ -142,9 +142,8 @@ def address_facts(trace: Trace, found: AddressAccesses, line: int) -> list[tuple
 def address_judgements(trace: Trace, found: AddressAccesses) -> dict[int, str]:
     """Return in words what addresses show about each instruction of which they are known."""
     rows = address_rows(trace, found).records()
-    return {
-        row["instruction"]: _judged(row) for row in rows if row["instruction"] is not None and row["blocks"]
-    }
+    known = (row for row in rows if row["instruction"] is not None and row["blocks"])
+    return {row["instruction"]: _judged(row) for row in known}
 
 
 def address_note(found: AddressAccesses) -> str:

@@ -23,9 +23,8 @@ from rcv_py.features.latency.options import LatencyOptions
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.results.table import ResultTable
 
-_Listed = tuple[
-    ResultTable, Mapping[str, Any], str, str, str
-]  # with totals, footer, assumption, why there is none
+# A table with totals, footer, assumption, and why there is none.
+_Listed = tuple[ResultTable, Mapping[str, Any], str, str, str]
 
 
 def run(options: LatencyOptions) -> CommandAnswer:
@@ -93,10 +92,8 @@ def _access(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) 
 
 def _fetch(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Listed:
     found = waves.of(FETCHES)
-    table, totals = (
-        results.fetch_rows(waves.trace, found),
-        results.fetch_totals(waves.trace, found, waves.of(LOOP_TOTALS).loops.table),
-    )
+    table = results.fetch_rows(waves.trace, found)
+    totals = results.fetch_totals(waves.trace, found, waves.of(LOOP_TOTALS).loops.table)
     reason = waves.why_none("fetches") or (waves.missing if not len(table) else "")
     return table, totals, results.fetch_text(totals), results.FETCH_NOTE, reason
 

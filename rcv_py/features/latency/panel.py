@@ -58,7 +58,6 @@ _FETCH_TIP = "Cycles that waves waited for the code line."
 _BEYOND_TIP = "Cache lines, or passes of LDS, of all executions: those that are needed, then those beyond."
 _COST_TIP = "Cycles summed over all waves: not hidden stall, issue and idle, then what is hidden."
 
-
 ROLE_TEXT = {
     "stall": "stall that nothing hides",
     "issue": "issue that nothing hides",
@@ -93,15 +92,16 @@ class LatencyRows:
 def hidden_rows(trace: Trace, latency: HiddenTable) -> LatencyRows:
     """Return the rows of hidden latency, the largest remainder first."""
     largest = int(latency.total.max(initial=0))
-    columns = result_columns(results.hidden_rows(trace, latency), trace)
-    columns = tuple(_roomy(column, largest) for column in columns)
-    total, hidden = int(latency.total.sum()), int(latency.hidden.sum())
-    note = Message(
-        "{0} of {1} cycles hidden ({2})",
-        short_count(hidden),
-        short_count(total),
-        percent(hidden, total) or DASH,
+    room = len(grouped(largest)) * DIGIT_PX + 2 * PAD  # for any total, so that no column grows
+    columns = tuple(
+        one._replace(width=max(one.width, room))
+        if one.is_number and one.id not in ("instruction", "hidden_share_of_total")
+        else one
+        for one in result_columns(results.hidden_rows(trace, latency), trace)
     )
+    total, hidden = int(latency.total.sum()), int(latency.hidden.sum())
+    share = percent(hidden, total) or DASH
+    note = Message("{0} of {1} cycles hidden ({2})", short_count(hidden), short_count(total), share)
     return LatencyRows(
         line=latency.line,
         columns=with_bar(columns, "source", "total", tip=_COST_TIP),
@@ -170,13 +170,6 @@ def address_rows(trace: Trace, found: AddressAccesses) -> LatencyRows:
         note=addresses.address_text(addresses.address_totals(found)),
         names={"issue": "needed", "stall": "beyond need"},
     )
-
-
-def _roomy(column: Column, largest: int) -> Column:
-    """Return a column wide enough for the largest total, so that it need not grow while waves are read."""
-    if column.id in ("instruction", "hidden_share_of_total") or not column.is_number:
-        return column
-    return column._replace(width=max(column.width, len(grouped(largest)) * DIGIT_PX + 2 * PAD))
 
 
 class LatencyPanel(TablePanel[LatencyRows]):
@@ -315,13 +308,11 @@ class LatencyPanel(TablePanel[LatencyRows]):
         box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
         by_kind = [] if rows.kinds is None else [theme.kind(int(rows.kinds[row]))]
         colors = by_kind or [theme.role(role) for role in rows.roles]
-        parts = list(zip(rows.bars[:, row].tolist(), colors, strict=True))
-        draw_bar(painter, box, parts, rows.longest)
+        draw_bar(painter, box, list(zip(rows.bars[:, row].tolist(), colors, strict=True)), rows.longest)
         if rows.spread is not None and rows.spread[row] > 0:
             mean, spread = float(rows.bars[0, row]), float(rows.spread[row])
             painter.setPen(theme.role("text"))
-            ends = (mean - spread, mean + spread)
-            draw_whisker(painter, box, ends, rows.longest)
+            draw_whisker(painter, box, (mean - spread, mean + spread), rows.longest)
 
     # -- called by the shell ------------------------------------------------------------------------
 

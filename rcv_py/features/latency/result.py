@@ -20,7 +20,7 @@ from rcv_py.features.latency.address_result import ADDRESS_TOTALS, ADDRESSES, ad
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
-from rcv_py.results.field import DATA, PEOPLE, Field, record_field, unknown
+from rcv_py.results.field import DATA, PEOPLE, Field, of_analysis, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Columns, ResultTable, Spec
@@ -57,10 +57,10 @@ _COUNTED = (
     _MEAN("issue", "Mean time to issue"),
     _MEAN("stall", "Mean stall"),
 )
-_BY_WAITS = (
-    _COUNT("exact", "Executions that a wait stalled for until their result arrived", is_unknown=True),
-    _MEAN("median", "Median of their latencies", is_unknown=True),
-    _MEAN("p90", "90th percentile of their latencies", is_unknown=True),
+_BY_WAITS = unknown(
+    _COUNT("exact", "Executions that a wait stalled for until their result arrived"),
+    _MEAN("median", "Median of their latencies"),
+    _MEAN("p90", "90th percentile of their latencies"),
 )
 BY_COUNTERS = ("counter", *(field.name for field in _COUNTED))
 BY_WAITS = tuple(field.name for field in _BY_WAITS)
@@ -86,8 +86,9 @@ MEMORY_AND_WAITS = Spec(
     window="instruction text source counter mean standard_error standard_deviation samples in_flight exact "
     "median p90",
 )
-
-
+_HELD = "Median time that an execution held the unit, observed while others were refused"
+_FACTOR = kinds.RATIO._replace(text="{:.1f}".format)
+_TIMES = "Time that an execution held the unit, divided by the minimum"
 ACCESSES = Spec(
     "memory_accesses",
     "LDS and vector memory instructions that ran, most stall first.",
@@ -99,20 +100,9 @@ ACCESSES = Spec(
     kinds.COUNT("refused", "Executions that stalled while another access held the unit"),
     kinds.CYCLES("stall", "Stall of these"),
     kinds.COUNT("samples", "Executions whose time in the unit was observed", at=DATA),
-    *unknown(
-        kinds.RANK_CYCLES(
-            "held", "Median time that an execution held the unit, observed while others were refused"
-        )
-    ),
+    kinds.RANK_CYCLES("held", _HELD, is_unknown=True),
     kinds.CYCLES("needed", "Minimum time by its width and issue"),
-    *unknown(
-        kinds.RATIO._replace(text="{:.1f}".format)(
-            "times_needed",
-            "Time that an execution held the unit, divided by the minimum",
-            "times",
-            key="factor",
-        )
-    ),
+    _FACTOR("times_needed", _TIMES, "times", key="factor", is_unknown=True),
     kinds.NOTE("judgement", "What that means: by recorded addresses, else inferred", at=PEOPLE),
     *_PLACE,
     nothing="No LDS or vector memory instruction ran.",
@@ -154,8 +144,8 @@ FACTS = (
 HIDDEN_TOTALS = record_field(
     "totals",
     "Sums over all rows, and how busy matrix units were; null if no wave was read",
-    *unknown(*_CYCLES),
     *unknown(
+        *_CYCLES,
         kinds.CYCLES("mfma_busy", "Matrix instructions by the cycles each takes"),
         kinds.CYCLES("simd_cycles", "Time in which a SIMD held a traced wave, summed over SIMDs"),
     ),
@@ -234,18 +224,12 @@ def memory_rows(trace: Trace, found: MemoryLatency) -> ResultTable:
 def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None) -> ResultTable:
     """Return one row per instruction that counters or waits measure; `waits` is None until they are known."""
     line, by_counter, by_wait = matched_lines(found, waits)
-    measured = None if waits is None or not len(waits.line) else waits
-    nothing = np.full(len(line), np.nan)
-    columns: dict[str, Any] = {
-        **placed(trace, line),
-        "counter": np.append(found.unit, "")[by_counter],
-        **{field.name: entries(field.of_analysis(found), by_counter) for field in _COUNTED},
-        **{
-            field.name: nothing if measured is None else entries(field.of_analysis(measured), by_wait)
-            for field in _BY_WAITS
-        },
-    }
-    return ResultTable(MEMORY_AND_WAITS, columns)
+    measured: dict[str, Any] = dict.fromkeys(BY_WAITS, np.full(len(line), np.nan))
+    if waits is not None and len(waits.line):
+        measured = {name: entries(own, by_wait) for name, own in of_analysis(_BY_WAITS, waits).items()}
+    counted = {name: entries(own, by_counter) for name, own in of_analysis(_COUNTED, found).items()}
+    columns = {"counter": np.append(found.unit, "")[by_counter], **counted, **measured}
+    return ResultTable(MEMORY_AND_WAITS, placed(trace, line) | columns)
 
 
 def access_rows(trace: Trace, found: AccessHolds, known: AddressAccesses | None = None) -> ResultTable:
@@ -288,21 +272,17 @@ def access_text(totals: Mapping[str, Any]) -> str:
 
 def access_totals(trace: Trace, found: AccessHolds) -> dict[str, Any]:
     """Return sums over all rows, and the bank conflicts by counters of the thread trace."""
+    shares, lost, all_ = counter_shares(trace), 0.0, 0.0
+    if shares is not None and {CONFLICTS, LDS_CYCLES} <= set(shares.names):
+        names = (CONFLICTS, LDS_CYCLES)
+        lost, all_ = (float(shares.total[:, shares.names.index(name)].sum()) for name in names)
     return {
         "refused": int(found.refused.sum()),
         "stall": int(found.stall.sum()),
         "longer": int(found.is_longer.sum()),
         "is_part": found.is_part,
-        "conflict_share_of_lds_cycles": _conflicts(trace),
+        "conflict_share_of_lds_cycles": min(1.0, lost / all_) if all_ else None,
     }
-
-
-def _conflicts(trace: Trace) -> float | None:
-    shares = counter_shares(trace)
-    if shares is None or not {CONFLICTS, LDS_CYCLES} <= set(shares.names):
-        return None
-    lost, all_ = (float(shares.total[:, shares.names.index(name)].sum()) for name in (CONFLICTS, LDS_CYCLES))
-    return min(1.0, lost / all_) if all_ else None
 
 
 def fetch_rows(trace: Trace, found: CodeFetches) -> ResultTable:
@@ -328,11 +308,8 @@ def fetch_totals(trace: Trace, found: CodeFetches, loops: LoopTable) -> dict[str
 
 def fetch_text(totals: Mapping[str, Any]) -> str:
     """Return the totals of fetches in words."""
-    text = Message(
-        "{0}, {1} cycles of waves.",
-        plural(totals["slow"], "slow fetch", "slow fetches"),
-        count(totals["cycles"]),
-    )
+    slow = plural(totals["slow"], "slow fetch", "slow fetches")
+    text = Message("{0}, {1} cycles of waves.", slow, count(totals["cycles"]))
     if totals["largest_loop"]:
         text += Message(" The largest loop that ran has {0} bytes", count(totals["largest_loop"]))
         cache = totals["cache_size"]

@@ -17,13 +17,9 @@ def run(options: LoopsOptions) -> CommandAnswer:
     """List one of the tables of loops."""
     waves = choose_waves(options, (*ASKED, *ASKED_BY.get(options.by, ())))
     if waves.trace.is_static and options.by == "loops" and options.loop is None:
-        return listing(
-            options,
-            waves.trace,
-            loop_table(waves.trace),
-            PROGRAM_SCHEMA,
-            footer=lambda shown: Message("\n{0}", shown.spec.note),
-        )
+        table = loop_table(waves.trace)
+        note = Message("\n{0}", table.spec.note)
+        return listing(options, waves.trace, table, PROGRAM_SCHEMA, footer=lambda _: note)
     assert waves.answers is not None
     inputs = Inputs(waves.answers, waves.rows)
     if options.loop is None:

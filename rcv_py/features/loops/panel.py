@@ -260,17 +260,17 @@ class LoopsPanel(TablePanel[LoopSummary]):
         loops = self.result.phases
         if not len(loops):
             return ""
+        shares = zip(PHASES, loops.shares, loops.stall_shares, strict=True)
         parts = [
             Message("{0} {1} ({2:.0f} % stalled)", name, percent(share, 1), 100 * stall)
-            for name, share, stall in zip(PHASES, loops.shares, loops.stall_shares, strict=True)
+            for name, share, stall in shares
         ]
-        table = self.result.loops.table
+        table, waves = self.result.loops.table, plural(len(loops), "wave")
         loop = f"{table.head[loops.loop]} – {table.branch[loops.loop]}"
-        without = (
-            Message("; {0} did not run it twice", plural(loops.without, "wave")) if loops.without else ""
-        )
-        waves, said = plural(len(loops), "wave"), join_texts(", ", parts)
-        return Message("Time of {0} around loop {1}: {2}{3}", waves, loop, said, without)
+        without = ""
+        if loops.without:
+            without = Message("; {0} did not run it twice", plural(loops.without, "wave"))
+        return Message("Time of {0} around loop {1}: {2}{3}", waves, loop, join_texts(", ", parts), without)
 
     def _list(self) -> None:
         trace, summary = self.session.trace.value, self.result
@@ -289,20 +289,15 @@ class LoopsPanel(TablePanel[LoopSummary]):
         outliers = np.flatnonzero(np.isin(self.rows, loops.outliers))
         self.strip.show_stacks(cycles, order, outliers, name)
         many = int(np.count_nonzero(loops.iterations.loop[loops.outliers] == self._loop))
-        text = of_waves(
-            self.session,
-            Message("{0}, {1} in the loop", plural(len(self.rows), "iteration"), plural(many, "outlier")),
-        )
+        said = Message("{0}, {1} in the loop", plural(len(self.rows), "iteration"), plural(many, "outlier"))
+        text = of_waves(self.session, said)
         self.note.setText(text)
-        self.note.setToolTip(
-            tooltip(
-                Message(
-                    "{0}.\nAn outlier took much longer than others: beyond the third quartile by 1.5 "
-                    "times the distance of the quartiles. Entry and last iteration are not counted.",
-                    text,
-                )
-            )
+        tip = Message(
+            "{0}.\nAn outlier took much longer than others: beyond the third quartile by 1.5 "
+            "times the distance of the quartiles. Entry and last iteration are not counted.",
+            text,
         )
+        self.note.setToolTip(tooltip(tip))
         self._show_legend()
         self._mark()
 
@@ -313,15 +308,13 @@ class LoopsPanel(TablePanel[LoopSummary]):
             self.legend.set_items([(theme.role(role), text, _SEGMENT_TIP) for role, text in parts.items()])
         if self.result is None:
             return
-        items = [
-            (
-                color_of(theme, kind),
-                "idle" if kind == TokenKind.NONE else KIND_NAME[TokenKind(kind)],
-                KIND_TEXT[TokenKind(kind)],
-            )
+        names = {
+            kind: "idle" if kind == TokenKind.NONE else KIND_NAME[TokenKind(kind)]
             for kind in self.strip.kinds
-        ]
-        self.legend.set_items(items)
+        }
+        self.legend.set_items(
+            [(color_of(theme, kind), name, KIND_TEXT[TokenKind(kind)]) for kind, name in names.items()]
+        )
 
     # -- selecting ----------------------------------------------------------------------------------
 

@@ -148,7 +148,7 @@ DISTANCE = Spec(
     "operation",
     common.INSTRUCTION_INDEX,
     kinds.COUNT("hits", "Executions that a wait required", key="n"),
-    kinds.SIGNED_CYCLES("p10", Message("{0}, 10th percentile", _TO_WAIT), at=DATA),
+    kinds.SIGNED_CYCLES("p10", Message("{0}, 10th percentile", _TO_WAIT)),
     kinds.RANK_CYCLES("median", Message("{0}, median", _TO_WAIT)),
     kinds.SIGNED_CYCLES("p90", Message("{0}, 90th percentile", _TO_WAIT)),
     *unknown(  # where texts are unreadable
@@ -158,21 +158,17 @@ DISTANCE = Spec(
     kinds.COUNT("short_hits", "Executions whose wait came sooner than the measured latency", key="short"),
     kinds.CYCLES("stall", "Stall of these waits"),
     kinds.ROW_OR_NONE(
-        "wait_instruction",
-        "Index of the wait that required it most often; -1 if there is none",
-        at=DATA,
-        key="wait",
+        "wait_instruction", "Index of the wait that required it most often; -1 if there is none", key="wait"
     ),
     kinds.RANK_CYCLES("latency", "Measured latency, median", is_unknown=True),
-    kinds.FLAG("is_short", "Whether the wait mostly comes sooner than the latency", at=DATA),
-    common.INSTRUCTION_TEXT,
-    common.SOURCE_PLACE,
-    kinds.SOURCE("wait_source", "Source place of the wait as file:line; empty if there is none", at=DATA),
+    kinds.FLAG("is_short", "Whether the wait mostly comes sooner than the latency"),
+    *common.PLACE[1:],
+    kinds.SOURCE("wait_source", "Source place of the wait as file:line; empty if there is none"),
     order="instruction hits median p90 latency short_hits mfma_between valu_between stall",
     nothing="No wait required an operation.",
     note="Cycles from issue to the first wait that required it, and instructions in between "
     "(medians); short: fewer cycles than the measured latency.",
-)
+).hide(PEOPLE, "p10", "wait_instruction", "is_short", "wait_source")
 CHAINS = Spec(
     "loops chains",
     "One row per chain of cross-lane operations.",
@@ -395,10 +391,6 @@ def iterations_of_loop(
     return iteration_table(inputs.trace, found, rows, has_note=True)
 
 
-def _loops(inputs: Inputs) -> ResultTable:
-    return loop_table(inputs.trace, inputs.loops.loops.table)
-
-
 def _iterations(inputs: Inputs) -> ResultTable:
     """The iterations between two jumps, the longest of its loop first."""
     found = inputs.loops.loops
@@ -473,7 +465,7 @@ ASKED_BY = {
     "segments": (ALL_SEGMENTS,),
 }  # additionally by one of them
 TABLES: dict[str, tuple[Spec, Callable[[Inputs], ResultTable]]] = {  # by the value of --by
-    "loops": (LOOPS, _loops),
+    "loops": (LOOPS, lambda inputs: loop_table(inputs.trace, inputs.loops.loops.table)),
     "iterations": (ITERATIONS, _iterations),
     "phases": (PHASE_COSTS, _phases),
     "first": (FIRST, _first),

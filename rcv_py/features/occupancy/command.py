@@ -62,14 +62,9 @@ def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: ResultTable) -> 
     """The meaning of the columns, and the duration."""
     cycles = rows[0].numbers.end - rows[0].numbers.begin
     lasted = Message("{0}, {1}", plural(cycles, "cycle"), trace.clock.duration(cycles))
-    what = "Traced" if by == "state" else "Resident"
+    what, of = "Traced" if by == "state" else "Resident", plural(len(rows) - 1, result.BY[by][0])
     return (
-        Message(
-            "\n{0} waves of {1} in {2}. Mean and peak are waves;",
-            what,
-            plural(len(rows) - 1, result.BY[by][0]),
-            lasted,
-        ),
+        Message("\n{0} waves of {1} in {2}. Mean and peak are waves;", what, of, lasted),
         "the tail is the share of the time after the last moment with more than half of the peak;",
         "the ramp is cycles until nine tenths of it; shares are of the wave cycles of all.",
     )
@@ -95,12 +90,8 @@ def _limits(trace: Trace, options: OccupancyOptions) -> CommandAnswer:
         seen = limits.resident
         if seen.simds:
             peak, simds = plural(seen.peak, "wave"), plural(seen.simds, "SIMD")
-            yield Message(
-                "Traced: at most {0} on a SIMD at a time, {1:.1f} in the mean, on {2}.",
-                peak,
-                seen.mean,
-                simds,
-            )
+            text = "Traced: at most {0} on a SIMD at a time, {1:.1f} in the mean, on {2}."
+            yield Message(text, peak, seen.mean, simds)
         yield from (Message("Note: {0}", note) for note in limits.notes)
         if facts.files:
             yield Message("Tables of the run: {0}.", ", ".join(facts.files))

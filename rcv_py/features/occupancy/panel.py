@@ -73,23 +73,15 @@ class StateSums(NamedTuple):
             for state, (time, waves) in states.items():
                 cycles[state] = (np.diff(time) * waves[:-1]).sum()
             shares = cycles / max(1.0, float(cycles.sum()))
-        curves = [
-            Curve(
-                name=STATE_NAME[state],
-                time=time,
-                value=waves,
-                color=f"state:{state.name}",
-                unit="waves",
-                tip=Message(
-                    "{0}: {1}, {2} of the waves' time",
-                    STATE_NAME[state],
-                    STATE_TEXT[state],
-                    percent(float(shares[state]), 1),
-                ),
+
+        def curve(state: WaveState, time: np.ndarray, waves: np.ndarray) -> Curve:
+            name, share = STATE_NAME[state], percent(float(shares[state]), 1)
+            tip = Message("{0}: {1}, {2} of the waves' time", name, STATE_TEXT[state], share)
+            return Curve(
+                name=name, time=time, value=waves, color=f"state:{state.name}", unit="waves", tip=tip
             )
-            for state, (time, waves) in states.items()
-        ]
-        made = CurveSet(curves, stacked=True)
+
+        made = CurveSet([curve(state, *steps) for state, steps in states.items()], stacked=True)
         made.prepare()
         return cls(made, shares, sums.waves, is_writers)
 
@@ -142,10 +134,8 @@ class OccupancyPanel(CurvePanel):
         if trace is None or store is None:
             return
         is_complete, ask = store.is_complete, self.incremental("wave_states", state_curves())
-
-        self._states.run(
-            lambda: StateSums.of(trace, ask(None), is_complete=is_complete), partial(self._take, STATE)
-        )
+        take = partial(self._take, STATE)
+        self._states.run(lambda: StateSums.of(trace, ask(None), is_complete=is_complete), take)
 
     def _take(self, by: str, answer: Any) -> None:
         if by == self.chosen("group"):
@@ -176,11 +166,10 @@ class OccupancyPanel(CurvePanel):
         if answer is None:
             return
         self.page.say(self._why_nothing())
-        shown = self.shown
-        title = "traced waves" if by == STATE else "resident waves"
-        curves = [row.curve for row in shown]
-        is_ready = by == STATE and len(shown) == len(self.rows)
-        self.plot.show_curves(answer.curves if is_ready else CurveSet(curves, stacked=by == STATE), title)
+        is_state, curves = by == STATE, [row.curve for row in self.shown]
+        is_ready = is_state and len(curves) == len(self.rows)
+        shown = answer.curves if is_ready else CurveSet(curves, stacked=is_state)
+        self.plot.show_curves(shown, "traced waves" if is_state else "resident waves")
         self._say()
 
     def _why_nothing(self) -> str:
@@ -222,8 +211,7 @@ class OccupancyPanel(CurvePanel):
             return
         self.say(curve.tip)
         if is_double:
-            span = TimeWindow(*curve.time[[1, -1]].tolist())
-            self.session.set_view(span.padded(0.02))
+            self.session.set_view(TimeWindow(*curve.time[[1, -1]].tolist()).padded(0.02))
 
     def command_line(self) -> CommandWords | None:
         by, shown = self.chosen("group"), [row.word for row in self.shown]
@@ -243,14 +231,12 @@ def _place_rows(trace: Trace, curves: Sequence[OccupancyCurve], times: Times) ->
 
 def numbers_text(steps: StepCurve, times: Times) -> str:
     """Return mean, peak and tail of a step function of waves as text."""
-    numbers = occupancy_numbers(steps)
-    return Message(
-        "mean {0:,.1f} of at most {1} · at most half of that for the last {2} of the time · launch took {3}",
-        numbers.mean,
-        plural(numbers.peak, "wave"),
-        percent(numbers.tail, 1),
-        times.span(numbers.ramp),
+    found = occupancy_numbers(steps)
+    peak, tail, ramp = plural(found.peak, "wave"), percent(found.tail, 1), times.span(found.ramp)
+    text = (
+        "mean {0:,.1f} of at most {1} · at most half of that for the last {2} of the time · launch took {3}"
     )
+    return Message(text, found.mean, peak, tail, ramp)
 
 
 def _kernel_rows(trace: Trace, kernels: Sequence[KernelCurve], times: Times) -> Iterable[Row]:

@@ -1,6 +1,6 @@
 """Occupancy: statistics of curves of resident waves, and what limits the waves of a SIMD."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import DATA, TEXT, Field, only, record, record_field, rows_field
 from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Spec
+from rcv_py.results.table import DictionaryColumn, ResultTable, Spec
 
 BY = {  # what a curve is of: its title, and how the document calls it
     "se": ("shader engine", "Shader engine"),
@@ -96,16 +96,9 @@ def step_table(names: Sequence[str], curves: Sequence[StepCurve]) -> ResultTable
     """Return one row per step of each curve."""
     owner = np.repeat(np.arange(len(curves)), [len(curve.time) for curve in curves])
     none = np.zeros(0, dtype=np.int64)
-    columns: Columns = {
-        "name": DictionaryColumn(names, owner),
-        "cycle": np.concatenate([none, *(curve.time for curve in curves)]),
-        "waves": np.concatenate([none, *(curve.value for curve in curves)]),
-    }
-    return ResultTable(STEPS, columns)
-
-
-def _next_step(row: Mapping[str, Any]) -> str:
-    return "" if not row["excess"] else f"-{count(row['excess'])} (≤ {count(row['max_used'])})"
+    cycle = np.concatenate([none, *(curve.time for curve in curves)])
+    waves = np.concatenate([none, *(curve.value for curve in curves)])
+    return ResultTable(STEPS, {"name": DictionaryColumn(names, owner), "cycle": cycle, "waves": waves})
 
 
 LIMIT = (  # fields that the header of a ranking has too
@@ -117,7 +110,6 @@ LIMIT = (  # fields that the header of a ranking has too
     kinds.WHOLE("available", "What is available, in units of the resource"),
     kinds.NOTE("source", "Where the number comes from"),
 )
-_STEP = kinds.TEXT._replace(is_number=True)  # aligned like one
 LIMITS = Spec(
     "occupancy_limits",
     "One row per resource that is known.",
@@ -133,7 +125,12 @@ LIMITS = Spec(
         ),
         kinds.WHOLE("excess", "Excess over that, in the unit"),
     ),
-    _STEP("next_step", "What the next step requires", at=TEXT, of=_next_step),
+    kinds.TEXT._replace(is_number=True)(  # aligned like one
+        "next_step",
+        "What the next step requires",
+        at=TEXT,
+        of=lambda row: f"-{count(row['excess'])} (≤ {count(row['max_used'])})" if row["excess"] else "",
+    ),
     order="name used allocated available waves next_step source",
 )
 LIMIT_FACTS = (

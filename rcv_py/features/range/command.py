@@ -10,7 +10,6 @@ from rcv_py.cli.opening import chosen, opened, warn, window_of
 from rcv_py.features.range import result
 from rcv_py.features.range.options import RangeOptions
 from rcv_py.model.trace import Trace
-from rcv_py.results.table import ResultTable
 
 
 def run(options: RangeOptions) -> CommandAnswer:
@@ -29,9 +28,8 @@ def run(options: RangeOptions) -> CommandAnswer:
         yield from heading(waves)
         ns = trace.clock.ns(window.width)
         length = plural(window.width, "cycle") + (f" ({nanoseconds(ns)})" if ns is not None else "")
-        lived = Message(
-            "{0}, {1} of waves", plural(found.waves, "traced wave"), plural(found.wave_cycles, "cycle")
-        )
+        read, cycles = plural(found.waves, "traced wave"), plural(found.wave_cycles, "cycle")
+        lived = Message("{0}, {1} of waves", read, cycles)
         facts: list[tuple[str, str]] = [("range", Message("{0}, {1}", window, length)), ("waves", lived)]
         facts += [("executions", count(int(found.hits.sum())))]
         facts += [
@@ -42,8 +40,12 @@ def run(options: RangeOptions) -> CommandAnswer:
         if why := waves.why_none("ranges"):
             yield why
             return
-        for part in result.TITLES:
-            yield from _part(trace, table, part)
+        parts = table.plain("part")
+        for part, title in result.TITLES.items():
+            if part in parts:
+                first = parts.index(part)
+                yield Message("\n{0}", title)
+                yield TextTable(table[first : first + parts.count(part)], trace)
         yield Message("\n{0}", result.SHARES)
         yield found.causes.assumption
 
@@ -60,25 +62,10 @@ def run(options: RangeOptions) -> CommandAnswer:
     )
 
 
-def _part(trace: Trace, table: ResultTable, part: str) -> Iterator[Part]:
-    rows = [at for at, name in enumerate(table.plain("part")) if name == part]
-    if rows:
-        yield Message("\n{0}", result.TITLES[part])
-        yield TextTable(table[slice(rows[0], rows[-1] + 1)], trace)
-
-
 def _between(trace: Trace, ends: tuple[int, int], found: PairDistance) -> str:
     a, b = (f"{row} {trace.code.text[row].split()[0]}" if trace.code.text[row] else str(row) for row in ends)
     if not found.count:
         return Message("{0} never follows {1} in a wave", b, a)
-    mean = found.total / found.count
-    return Message(
-        "{0} → {1}: median {2:,.0f} cycles, {3} … {4}, mean {5:,.1f}, {6}",
-        a,
-        b,
-        found.median,
-        count(found.least),
-        count(found.most),
-        mean,
-        plural(found.count, "iteration"),
-    )
+    least, most, times = count(found.least), count(found.most), plural(found.count, "iteration")
+    text = "{0} → {1}: median {2:,.0f} cycles, {3} … {4}, mean {5:,.1f}, {6}"
+    return Message(text, a, b, found.median, least, most, found.total / found.count, times)

@@ -1,6 +1,7 @@
 """A range of cycles: what waves did in it by cause, instruction, source line and unit."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,11 +117,7 @@ class RangeRow(NamedTuple):
 def range_rows(trace: Trace, found: RangeCosts, top: int | None = TOP) -> tuple[RangeRow, ...]:
     """Return the rows, at most `top` (None: all) of each part."""
     makers = (_causes, _instructions, _lines, _units)
-    return tuple(row for make in makers for row, _ in zip(make(trace, found), _counted(top), strict=False))
-
-
-def _counted(top: int | None) -> Iterator[int]:
-    return iter(range(top if top is not None else 1 << 30))
+    return tuple(row for make in makers for row in islice(make(trace, found), top))
 
 
 def _causes(_trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
@@ -146,16 +143,9 @@ def _lines(trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     hits = source_costs(trace.code, found.hits, SourceCost.SELF)
     for at in np.argsort(-table.cost, kind="stable")[: int(np.count_nonzero(table.cost))].tolist():
         file, line, cycles = int(table.file[at]), int(table.line[at]), int(table.cost[at])
-        place = f"{trace.sources[file].path}:{line}"
+        place, times, share = f"{trace.sources[file].path}:{line}", int(hits.cost[at]), cycles / whole
         yield RangeRow(
-            LINE,
-            place,
-            -1,
-            hits=int(hits.cost[at]),
-            cycles=cycles,
-            share=cycles / whole,
-            source=place,
-            place=(file, line),
+            LINE, place, -1, hits=times, cycles=cycles, share=share, source=place, place=(file, line)
         )
 
 
@@ -214,14 +204,12 @@ def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:
 
 def between_facts(ends: tuple[int, int], found: PairDistance) -> Mapping[str, Any]:
     """Return the fields of a document about the time from one instruction to another."""
-    middle = int(found.median) if found.median.is_integer() else found.median
-    mean = round(found.total / max(1, found.count), 2)
     return {
         "first": ends[0],
         "last": ends[1],
         "count": found.count,
         "min": found.least,
-        "median": middle,
+        "median": int(found.median) if found.median.is_integer() else found.median,
         "max": found.most,
-        "mean": mean,
+        "mean": round(found.total / max(1, found.count), 2),
     }

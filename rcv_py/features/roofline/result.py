@@ -29,13 +29,12 @@ def _compact(value: float) -> str:
 
 _FLOP = kinds.NUMBER._replace(unit="FLOP", ending=", in FLOP.", text=_compact, digits=0)
 _RATE = kinds.NUMBER._replace(unit="FLOP per cycle", ending=", in FLOP per cycle and compute unit.", digits=3)
-_BYTE_RATE = kinds.NUMBER._replace(
-    unit="bytes per cycle", ending=", in bytes per cycle and compute unit.", digits=3
-)
+_BYTE_RATE = _RATE._replace(unit="bytes per cycle", ending=", in bytes per cycle and compute unit.")
 _INTENSITY = kinds.NUMBER._replace(unit="FLOP per byte", ending=", in FLOP per byte.", digits=3)
-_BYTES = kinds.NUMBER._replace(unit="bytes", ending=", in bytes.", text=_compact, digits=0)
-_OF = kinds.RATIO
-_SHARE = kinds.SHARE._replace(json=_OF.json, ending=_OF.ending)  # requested bytes exceed what memory delivers
+_BYTES = _FLOP._replace(unit="bytes", ending=", in bytes.")
+_SHARE = kinds.SHARE._replace(
+    json=kinds.RATIO.json, ending=kinds.RATIO.ending
+)  # requested bytes exceed what memory delivers
 _COMPUTED = (
     kinds.TEXT("unit", "What computes: MFMA/WMMA or VALU"),
     kinds.TEXT("type", "Type of its operands; f8: eight bits, f6f4: six or four"),
@@ -57,15 +56,14 @@ ROOFLINE = Spec(
         "cycles", "Cycles in which a compute unit held a wave in it, summed over compute units"
     ),
     kinds.TEXT("type", "Type with most operations"),
-    _FLOP("matrix_flop", "Operations of matrix instructions; null: unknown", "MFMA FLOP", is_unknown=True),
-    _FLOP(
-        "vector_flop",
-        "Operations of vector instructions, an upper bound; null: unknown",
-        "VALU FLOP",
-        is_unknown=True,
-        at=DATA | WINDOW,
-    ),
     *unknown(
+        _FLOP("matrix_flop", "Operations of matrix instructions; null: unknown", "MFMA FLOP"),
+        _FLOP(
+            "vector_flop",
+            "Operations of vector instructions, an upper bound; null: unknown",
+            "VALU FLOP",
+            at=DATA | WINDOW,
+        ),
         _RATE("rate", "Operations per cycle of the type with most operations", "FLOP/cycle"),
         _RATE("peak", "Peak of a compute unit for that type"),
         _SHARE(
@@ -79,20 +77,16 @@ ROOFLINE = Spec(
             "MFMA busy",
             key="matrix_busy",
         ),
-    ),
-    _BYTES(
-        "bytes",
-        "Bytes that vector memory instructions request, an upper bound; null: unknown",
-        "bytes requested",
-        is_unknown=True,
-    ),
-    _BYTES(
-        "local_bytes",
-        "Bytes that LDS instructions request, an upper bound; null: unknown",
-        at=DATA | WINDOW,
-        is_unknown=True,
-    ),
-    *unknown(
+        _BYTES(
+            "bytes",
+            "Bytes that vector memory instructions request, an upper bound; null: unknown",
+            "bytes requested",
+        ),
+        _BYTES(
+            "local_bytes",
+            "Bytes that LDS instructions request, an upper bound; null: unknown",
+            at=DATA | WINDOW,
+        ),
         _BYTE_RATE("byte_rate", "Requested bytes per cycle", "B/cycle"),
         _BYTE_RATE("memory_peak", "Most that memory delivers to a compute unit", "memory", key="roof"),
         _INTENSITY("intensity", "Operations of all types per requested byte", "FLOP/B"),
@@ -108,18 +102,15 @@ FACTS = (
     common.CAPTURE,
     common.WAVES_READ,
     kinds.TEXT("target", "The instruction set, such as gfx942"),
-    kinds.NUMBER._replace(unit="waves", ending=", in waves.")(
-        "waves_per_simd", "Mean number of traced waves on a SIMD while there are any", is_unknown=True
-    ),
-    kinds.WAVES(
-        "launch_waves",
-        "Waves of the whole launch, by the tables of the run; null: not known",
-        is_unknown=True,
-    ),
-    _FLOP(
-        "launch_flop",
-        "Operations of matrix instructions of the whole launch, if all waves are like the counted ones",
-        is_unknown=True,
+    *unknown(
+        kinds.NUMBER._replace(unit="waves", ending=", in waves.")(
+            "waves_per_simd", "Mean number of traced waves on a SIMD while there are any"
+        ),
+        kinds.WAVES("launch_waves", "Waves of the whole launch, by the tables of the run; null: not known"),
+        _FLOP(
+            "launch_flop",
+            "Operations of matrix instructions of the whole launch, if all waves are like the counted ones",
+        ),
     ),
     kinds.TEXT("note", "How to read the numbers"),
 )
@@ -142,7 +133,7 @@ NO_ROOF = "The memory roof is not known: nothing in the capture or beside it nam
 def roofline_table(trace: Trace, found: Roofline) -> ResultTable:
     """Return one row per scope."""
     scopes = found.scopes
-    main = [(one.computed[0] if one.computed else None) for one in scopes]
+    main = [one.computed[0] if one.computed else None for one in scopes]
     columns: Columns = {
         "scope": ["loop" if one.is_loop else "kernel" for one in scopes],
         "type": ["" if one is None else one.type for one in main],
@@ -162,11 +153,9 @@ def roofline_table(trace: Trace, found: Roofline) -> ResultTable:
 def roofline_rows(trace: Trace, found: Roofline) -> list[dict[str, Any]]:
     """Return the rows of the document."""
     spec = Spec("computed", "One row per unit and type.", "type", *_COMPUTED)
-    rows = roofline_table(trace, found).rows()
-    return [
-        row | {"computed": ResultTable.of(spec, scope.computed).rows()}
-        for row, scope in zip(rows, found.scopes, strict=True)
-    ]
+    computed = [ResultTable.of(spec, scope.computed).rows() for scope in found.scopes]
+    rows = zip(roofline_table(trace, found).rows(), computed, strict=True)
+    return [row | {"computed": own} for row, own in rows]
 
 
 def roofline_facts(trace: Trace, found: Roofline, run: RunFacts, lanes: int) -> dict[str, Any]:
@@ -187,8 +176,7 @@ def roofline_facts(trace: Trace, found: Roofline, run: RunFacts, lanes: int) -> 
 
 def roofline_note(trace: Trace, found: Roofline, run: RunFacts) -> str:
     """Return how to read the numbers, and why some are not known."""
-    is_unknown = any(np.isnan(one.roof) for one in found.scopes[:1])
-    why = NO_ROOF if is_unknown else ""
+    why = NO_ROOF if any(np.isnan(one.roof) for one in found.scopes[:1]) else ""
     has_peak = any(one.peak > 0 for scope in found.scopes for one in scope.computed)
     is_guess = has_peak and trace.architecture.is_guess
     guess = Message("The peaks of {0} are a guess.", trace.target) if is_guess else ""

@@ -17,6 +17,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.work.findings import findings_of_trace
 from rcv_py.work.whatif import player_of
 
+_SLACK = "Instructions off the path have slack: they can be that much later without lengthening the span."
 NOTHING_HELPS = "No experiment changes the kernel's duration by more than 2 %."
 
 
@@ -73,9 +74,7 @@ def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> CommandAnsw
         yield Message(
             "\nThe critical path: {0}, the spans of the compute units, summed.", plural(found.length, "cycle")
         )
-        yield (
-            "Instructions off the path have slack: they can be that much later without lengthening the span."
-        )
+        yield _SLACK
 
     return CommandAnswer(
         schema=result.PATH_SCHEMA,

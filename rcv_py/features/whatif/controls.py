@@ -30,9 +30,8 @@ class Controls(QWidget):
         self.waves.setRange(0, MAX_WAVES)
         self.waves.setPrefix("+")
         self.waves.setSuffix(translated(" waves"))
-        self.barriers = with_tip(
-            QCheckBox(translated("No barriers")), "No wave waits at a barrier: waves continue at once."
-        )
+        tip = "No wave waits at a barrier: waves continue at once."
+        self.barriers = with_tip(QCheckBox(translated("No barriers")), tip)
         units = (column(self.values[name], self.sliders[name], spacing=2) for name in UNITS)
         row(*units, self.waves, self.barriers, spacing=12, of=self)
         for slider in self.sliders.values():
@@ -52,12 +51,9 @@ class Controls(QWidget):
     @property
     def asked(self) -> ChangeRequest | None:
         """Return the experiment, None while nothing is changed."""
+        moved = {name: slider.value() for name, slider in self.sliders.items() if slider.value() != STEPS}
         asked = ChangeRequest(
-            latency=tuple(
-                (name, slider.value() / STEPS)
-                for name, slider in self.sliders.items()
-                if slider.value() != STEPS
-            ),
+            latency=tuple((name, value / STEPS) for name, value in moved.items()),
             no_barriers=self.barriers.isChecked(),
             more_waves=self.waves.value(),
         )

@@ -162,12 +162,8 @@ class WhatIfPanel(TimelinePanel):
 
         wanted = (() if live is None else (live,)) + self.session.experiments.value
         findings: Findings | None = self.ui.results.cell("findings").value
-        remedies = [
-            each
-            for one in (() if findings is None else findings.findings)
-            if one.rank == RANKED
-            for each in _experiments_of(one)
-        ]
+        ranked = [one for one in (() if findings is None else findings.findings) if one.rank == RANKED]
+        remedies = [each for one in ranked for each in _experiments_of(one)]
         before, known = self._chosen, {one.text for one in self.experiments}
         remedies.sort(key=self._place)
         self.experiments = (*map(own, wanted), *remedies)
@@ -214,25 +210,18 @@ class WhatIfPanel(TimelinePanel):
 
     # -- playing ----------------------------------------------------------------------------------------
 
-    def _next(self) -> ExperimentRow | None:
-        """Return the first experiment that was not played."""
-        return next(
-            (
-                one
-                for one in self.experiments
-                if one.changes and one.changes not in self.known and one.changes not in self.refused
-            ),
-            None,
-        )
+    def _left(self) -> list[ExperimentRow]:
+        """Return the experiments that were not played."""
+        played = self.known.keys() | self.refused.keys()
+        return [one for one in self.experiments if one.changes and one.changes not in played]
 
     def _play_next(self) -> None:
         """Play the first unplayed experiment; a newer experiment goes before waiting ones."""
-        experiment, store = self._next(), self.session.store
-        if store is None or experiment is None or self._is_stopped or self.session.is_streaming:
+        left, store = self._left(), self.session.store
+        if store is None or not left or self._is_stopped or self.session.is_streaming:
             self._show()
             return
-        recordings, held = self._played(), store.batches
-        changes = experiment.changes
+        recordings, held, changes = self._played(), store.batches, left[0].changes
         self._flag.set()
         flag = self._flag = CancelFlag()
 
@@ -250,7 +239,7 @@ class WhatIfPanel(TimelinePanel):
                 self.refused[changes] = answer
             else:
                 self.known[changes] = answer
-            if self._next() is None:
+            if not self._left():
                 self._soon.update()  # in order of predicted gain
             self._play_next()
 
@@ -265,44 +254,34 @@ class WhatIfPanel(TimelinePanel):
     # -- showing ----------------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        table = tried_table(
-            [(one.text, one.origin, self._of_kernel(one), self._why_not(one)) for one in self.experiments]
-        )
-        finding, *others, why_not = plain_columns(table)
-        why_not = why_not._replace(is_shown=any(why_not.values))
-        self.view.show_columns((finding._replace(width=FINDING_PX), *others, why_not))
+        why_not = [one.why_not or self.refused.get(one.changes, "") for one in self.experiments]
+        rows = zip(self.experiments, why_not, strict=True)
+        table = tried_table([(one.text, one.origin, self._of_kernel(one), why) for one, why in rows])
+        finding, *others, last = plain_columns(table)
+        last = last._replace(is_shown=any(why_not))
+        self.view.show_columns((finding._replace(width=FINDING_PX), *others, last))
         self.beside.setVisible(self._chosen is not None)
         if self._chosen in self.experiments:
             self.view.set_current(self.experiments.index(self._chosen), reveal=False)
-        left = sum(
-            bool(one.changes) and one.changes not in self.known and one.changes not in self.refused
-            for one in self.experiments
-        )
+        left = len(self._left())
         self.stop.setVisible(bool(left))
         self.stop.setText(translated("Replay" if self._is_stopped else "Stop"))
         self.keep.setVisible(self.controls.asked is not None)
         found = next(iter(self.known.values()), None)
-        self.note.setText(self._note(left))
-        self.note.setToolTip(
-            tooltip("" if found is None else " ".join((*assumptions(found), *cuts([found]))))
-        )
+        self.note.setText(self._note(left, found))
+        tip = "" if found is None else " ".join((*assumptions(found), *cuts([found])))
+        self.note.setToolTip(tooltip(tip))
 
-    def _why_not(self, experiment: ExperimentRow) -> str:
-        return experiment.why_not or self.refused.get(experiment.changes, "")
-
-    def _note(self, left: int) -> str:
+    def _note(self, left: int, found: Prediction | None) -> str:
         if left and self.session.is_streaming:
             return STREAMING
         if left and self._is_stopped:
             return "" if find_spec("numba") else SLOW
         if left:
             return Message("Replaying, {0} left …", count(left))
-        found = next(iter(self.known.values()), None)
-        return (
-            ""
-            if found is None
-            else Message("Predicted by replaying {0} instructions; no promise.", count(found.tokens))
-        )
+        if found is None:
+            return ""
+        return Message("Predicted by replaying {0} instructions; no promise.", count(found.tokens))
 
     def _choose(self, at: int) -> None:
         self._chosen = self.experiments[at] if 0 <= at < len(self.experiments) else None
@@ -335,9 +314,8 @@ class WhatIfPanel(TimelinePanel):
             return
         change = drawn.after - drawn.before
         by = f"{'−' if change < 0 else '+'}{count(abs(change))}" if change else "no change"
-        lived = Message(
-            "{0}: {1} cycles from the first instruction to the last", wave.id, count(drawn.before)
-        )
+        ran = count(drawn.before)
+        lived = Message("{0}: {1} cycles from the first instruction to the last", wave.id, ran)
         self.outcome.setText(Message("{0}, predicted {1} ({2}).", lived, count(drawn.after), by))
 
     # -- the timeline -----------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
-from rcv_py.analysis.findings.finding import KERNEL_DURATION
 from rcv_py.analysis.findings.kernel_change import KernelChange
 from rcv_py.base.text import Message, capitalized, percent, some
 from rcv_py.results import kinds
@@ -30,6 +29,7 @@ def signed(share: float) -> str:
     return ("−" if share < 0 else "+") + percent(abs(share), 1)
 
 
+_BOUND = "Most of the kernel's duration that the finding of the change can gain"
 CHANGE = kinds.RATIO._replace(text=signed, digits=4)
 PREDICTIONS = Spec(
     "whatif",
@@ -43,15 +43,12 @@ PREDICTIONS = Spec(
     ),
     CHANGE("kernel_low", "Minimum of that change under all guesses and on each compute unit", "from"),
     CHANGE("kernel_high", "Maximum of that change under all guesses", "to"),
-    *unknown(
-        kinds.SHARE(
-            "bound", "Most of the kernel's duration that the finding of the change can gain", "at most"
-        )
-    ),
+    kinds.SHARE("bound", _BOUND, "at most", is_unknown=True),
     CHANGE(
         "share_of_span",
         "Predicted change of the span of the traced compute units, as a part of it; not cut at a bound",
         at=DATA,
+        key="share",
     ),
     CHANGE("low", "Minimum of it under all guesses and on each compute unit", at=DATA),
     CHANGE("high", "Maximum of it under all guesses", at=DATA),
@@ -121,10 +118,8 @@ PATH_SCHEMA = Schema(
     (*PATH_FACTS, PATH.field()),
 )
 LIMITS = (
-    (
-        "The waves of a compute unit run alone with their shared resources; traffic of "
-        "other units stays as recorded."
-    ),
+    "The waves of a compute unit run alone with their shared resources; traffic of other units stays as "
+    "recorded.",
     "Clocks and caches stay as recorded; the compiler is assumed not to change other code.",
 )
 OWN = "your experiment"
@@ -134,31 +129,15 @@ MAX_NAMED = 3  # experiments that a sentence names
 
 def prediction_table(found: Sequence[Prediction], changes: Sequence[KernelChange]) -> ResultTable:
     """Return one row per experiment, given its change of the kernel's duration."""
-    columns: dict[str, Sequence[Any]] = {
-        "text": [one.text for one in found],
-        **_of_kernel(changes),
-        "share_of_span": [one.share for one in found],
-        "low": [one.low for one in found],
-        "high": [one.high for one in found],
-        "before": [one.before for one in found],
-        "after": [one.after for one in found],
-        "life_before": [one.life_before for one in found],
-        "life_after": [one.life_after for one in found],
-    }
-    return ResultTable(PREDICTIONS, columns)
+    return ResultTable.of(PREDICTIONS, found, _of_kernel(changes))
 
 
 def facts(
     found: Sequence[Prediction], changes: Sequence[KernelChange], played: SampledWaves
 ) -> dict[str, Any]:
     """Return the facts about all predictions."""
-    return {
-        "played_tokens": found[0].tokens if found else 0,
-        "engines": list(played.engines),
-        "is_part": played.is_part,
-        "gain_base": KERNEL_DURATION,
-        "assumes": said_of(found, changes),
-    }
+    names = {"share_of_kernel": "share", "kernel_low": "low", "kernel_high": "high", "bound": "bound"}
+    return {field: [getattr(one, name) for one in changes] for field, name in names.items()}
 
 
 def _of_kernel(changes: Sequence[KernelChange]) -> dict[str, Sequence[Any]]:
@@ -212,12 +191,9 @@ def cuts(found: Sequence[Prediction]) -> list[str]:
     for one in found:
         for note in one.notes:
             texts.setdefault(note, []).append(one.text)
-    return [
-        Message("{0} ({1}).", capitalized(note), some(of, MAX_NAMED))
-        if len(found) > 1
-        else Message("{0}.", capitalized(note))
-        for note, of in texts.items()
-    ]
+    if len(found) == 1:
+        return [Message("{0}.", capitalized(note)) for note in texts]
+    return [Message("{0} ({1}).", capitalized(note), some(of, MAX_NAMED)) for note, of in texts.items()]
 
 
 def path_rows(trace: Trace, found: PathTable) -> ResultTable:

@@ -1,6 +1,6 @@
 """`rcv schedule`: how long hot blocks take as ordered and in a better order, and which loads to move."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,10 @@ def run(options: ScheduleOptions) -> CommandAnswer:
     said = [_estimate(program, trace, one) for one in found] if (program := _mca(options)) else []
     estimates = [float("nan") if one is None else float(one.cycles) for one in said] if program else None
     table = schedule_table(trace, found, int((code.latency + code.idle)[~code.is_label].sum()), estimates)
-    by_mca, note = _facts(said) if program else {}, table.spec.note
+    known = [one for one in said if one is not None]
+    target, left_out = known[0].processor if known else "", sum(one.left_out for one in known)
+    by_mca = {"llvm_mca_target": target, "llvm_mca_left_out": left_out} if program else {}
+    note = table.spec.note
 
     def rows() -> list[dict[str, Any]]:
         return [
@@ -46,16 +49,13 @@ def run(options: ScheduleOptions) -> CommandAnswer:
                 for row, before, saved in one.moves[:SHOWN]
             ]
             if texts:
-                loads = plural(len(one.moves), "load")
-                yield Message(
-                    "Block {0}: {1} would pay alone: {2}.", one.block, loads, join_texts(", ", texts)
-                )
+                loads, moves = plural(len(one.moves), "load"), join_texts(", ", texts)
+                yield Message("Block {0}: {1} would pay alone: {2}.", one.block, loads, moves)
         yield note
         if why := why_not_known(trace):
             yield why
         if by_mca:
-            unknown = plural(by_mca["llvm_mca_left_out"], "instruction")
-            took = by_mca["llvm_mca_target"] or "nothing"
+            unknown, took = plural(left_out, "instruction"), target or "nothing"
             yield Message(
                 "llvm-mca took {0} and left out {1}; it knows no measured latencies.", took, unknown
             )
@@ -83,11 +83,3 @@ def _estimate(program: str, trace: Trace, one: BlockSchedule) -> Estimate | None
     return estimate(
         program, trace.target, [trace.code.text[row] for row in rows if not trace.code.is_label[row]]
     )
-
-
-def _facts(said: Sequence[Estimate | None]) -> dict[str, Any]:
-    known = [one for one in said if one is not None]
-    return {
-        "llvm_mca_target": known[0].processor if known else "",
-        "llvm_mca_left_out": sum(one.left_out for one in known),
-    }
