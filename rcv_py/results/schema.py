@@ -47,9 +47,8 @@ _ABOUT = only(
     ),
     TEXT(
         "alarm",
-        "Warning that the instruction texts are missing or belong to other code than was "
-        "traced, so that no statement about them holds; empty if they fit. In documents of "
-        "commands that check this",
+        "Warning that the instruction texts are missing or belong to other code than was traced, so that no "
+        "statement about them holds; empty if they fit. In documents of commands that check this",
         is_optional=True,
     ),
 )

@@ -133,11 +133,10 @@ def legacy_report(
     texts = [one.text.lower() for one in instructions]
     target = "gfx950" if any(form in text for text in texts for form in _CDNA4) else "gfx942"
     registers = _registers(texts)
-    occupancy = (
-        _old_occupancy(*registers, target)
-        if generation is AnalyzerGeneration.OLD
-        else _new_occupancy(*registers, target, launch.resources)
-    )
+    if generation is AnalyzerGeneration.OLD:
+        occupancy = _old_occupancy(*registers, target)
+    else:
+        occupancy = _new_occupancy(*registers, target, launch.resources)
     return LegacyReport(
         instructions=instructions,
         total=sum(one.total for one in instructions),
@@ -166,10 +165,8 @@ def choose_launch(launches: Sequence[KernelResources], folder: str, kernel: str)
     elif not kernel:
         rows = [row for row in rows if row.kernel and (row.kernel in folder or folder in row.kernel)]
     elif len(rows) > 1:
-        warning = Message(
-            "{0} launches fit, and the folder does not name its dispatch; the first is taken.", len(rows)
-        )
-        return AnalyzerLaunch(rows[0], warning)
+        text = "{0} launches fit, and the folder does not name its dispatch; the first is taken."
+        return AnalyzerLaunch(rows[0], Message(text, len(rows)))
     return AnalyzerLaunch(rows[0] if rows else None)
 
 

@@ -69,9 +69,8 @@ def _lines(trace: Trace, report: LegacyReport, options: HotspotOptions, top: int
     yield Message("  Kernel:        {0}", trace.path.name)
     yield Message("  Instructions:  {0}", count(len(report.instructions)))
     yield Message("  Total cycles:  {0}", short(report.total))
-    yield Message(
-        "  Total stalls:  {0}  ({1:.1f}% of all)", short(report.stall), _share(report.stall, report.total)
-    )
+    share = _share(report.stall, report.total)
+    yield Message("  Total stalls:  {0}  ({1:.1f}% of all)", short(report.stall), share)
     if not report.total:
         yield "No instruction has any cycles."
         return
@@ -105,11 +104,8 @@ def _occupancy(
 ) -> Iterator[str]:
     yield from _title(Message("Registers and waves, as the {0} generation counts them", generation.value))
     found = report.occupancy
-    yield Message(
-        "  Architecture:   {0} ({1}, by the forms of matrix instructions)",
-        report.target,
-        _NAMES[report.target],
-    )
+    name = _NAMES[report.target]
+    yield Message("  Architecture:   {0} ({1}, by the forms of matrix instructions)", report.target, name)
     if target.startswith("gfx9") and len(target) > len("gfx9") and target != report.target:
         yield Message("  Note: the capture is of {0}; the scripts would not know.", target)
     if report.launch.warning:
@@ -129,39 +125,25 @@ def _occupancy(
     if found.next_registers >= 0 and found.waves < MAX_WAVES:
         yield Message("  -> {0} waves take VGPR <= {1}", found.waves + 1, found.next_registers)
     yield ""
-    yield "  In the program: " + join_texts(
-        ", ", (Message("{0}: {1}", name, number) for name, number in report.mix)
-    )
+    mix = (Message("{0}: {1}", name, number) for name, number in report.mix)
+    yield "  In the program: " + join_texts(", ", mix)
 
 
 def _allocated(registers: int) -> str:
-    return (
-        Message(" ({0} as given out)", -(-registers // _GRANULE) * _GRANULE) if registers else " (not used)"
-    )
+    rounded = -(-registers // _GRANULE) * _GRANULE
+    return Message(" ({0} as given out)", rounded) if registers else " (not used)"
 
 
 def _source_table(report: LegacyReport, top: int) -> Iterator[str]:
     yield from _title("Source lines by stall; the bar is the line's own stall rate")
-    yield Message(
-        "  {0:>3}  {1:>8}  {2:>7}  {3:<40}  {4:<13}  source",
-        "#",
-        "stall",
-        "of all",
-        "own stall rate",
-        "class",
-    )
+    head = ("#", "stall", "of all", "own stall rate", "class")
+    yield Message("  {0:>3}  {1:>8}  {2:>7}  {3:<40}  {4:<13}  source", *head)
     for rank, line in enumerate(report.sources[:top], 1):
         if not line.stall:
             return
-        yield Message(
-            "  {0:>3}  {1:>8}  {2:>6.2f}%  {3}  {4:<13}  {5}",
-            rank,
-            short(line.stall),
-            _share(line.stall, report.stall),
-            bar(line.rate),
-            line.dominant,
-            line.source[-48:],
-        )
+        of_all, source = _share(line.stall, report.stall), line.source[-48:]
+        cells = (rank, short(line.stall), of_all, bar(line.rate), line.dominant, source)
+        yield Message("  {0:>3}  {1:>8}  {2:>6.2f}%  {3}  {4:<13}  {5}", *cells)
 
 
 def _detail(sources: Sequence[SourceFile], line: SourceLine, context: int) -> Iterator[str]:
@@ -187,22 +169,15 @@ def _excerpt(sources: Sequence[SourceFile], place: str, context: int) -> list[tu
 
 def _instruction_table(report: LegacyReport, top: int) -> Iterator[str]:
     yield from _title("Instructions by stall")
-    yield Message(
-        "  {0:>3}  {1:>8}  {2:>7}  {3:<13}  {4:<48}  source", "#", "stall", "of all", "class", "instruction"
-    )
+    head = ("#", "stall", "of all", "class", "instruction")
+    yield Message("  {0:>3}  {1:>8}  {2:>7}  {3:<13}  {4:<48}  source", *head)
     for rank, row in enumerate(report.ranked[:top], 1):
         if not row.stall:
             return
         text = row.text if len(row.text) <= 48 else f"{row.text[:47]}…"
-        yield Message(
-            "  {0:>3}  {1:>8}  {2:>6.2f}%  {3:<13}  {4:<48}  {5}",
-            rank,
-            short(row.stall),
-            _share(row.stall, report.stall),
-            row.name,
-            text,
-            row.source[-38:],
-        )
+        of_all, source = _share(row.stall, report.stall), row.source[-38:]
+        cells = (rank, short(row.stall), of_all, row.name, text, source)
+        yield Message("  {0:>3}  {1:>8}  {2:>6.2f}%  {3:<13}  {4:<48}  {5}", *cells)
 
 
 # -- pmc_l2_analyzer.py ---------------------------------------------------------------------------------

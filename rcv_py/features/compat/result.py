@@ -7,7 +7,7 @@ from rcv_py.features.compat.analyzer_numbers import LegacyReport
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, STALL
-from rcv_py.results.field import Field, Kind, record, rows_field
+from rcv_py.results.field import DATA, Field, Kind, of_analysis, only, record_field, rows_field
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
@@ -30,10 +30,11 @@ ROWS = Spec(
     kinds.TEXT("class", "Class by the rules", key="name"),
     *(STALL, _LATENCY, SOURCE_PLACE),
 )
-_OCCUPANCY = record(
+_OCCUPANCY = only(
+    DATA,
     kinds.WHOLE("arch", "Architectural vector registers of a wave"),
     kinds.WHOLE("accum", "Accumulation registers of a wave"),
-    kinds.WHOLE("allocated", "Vector registers allocated to a wave, rounded up"),
+    kinds.WHOLE("allocated", "Vector registers allocated to a wave, rounded up", key="given"),
     kinds.WHOLE("pool", "Vector registers that the rules divide among waves"),
     rows_field(
         "limits",
@@ -43,7 +44,7 @@ _OCCUPANCY = record(
         kinds.WAVES("waves", "Waves that fit on a SIMD"),
     ),
     kinds.WAVES("waves", "Waves that fit on a SIMD by all resources"),
-    kinds.TEXT("binding", "Name of the limiting resource"),
+    kinds.TEXT("binding", "Name of the limiting resource", key="bound"),
     kinds.WHOLE("next_registers", "Most vector registers that allow one more wave", is_unknown=True),
 )
 FACTS = (
@@ -53,7 +54,7 @@ FACTS = (
     kinds.CYCLES("latency", "Latency of all these instructions"),
     kinds.CYCLES("stall", "Total stall"),
     kinds.TEXT("target", "Name of the GPU that the rules guess"),
-    _OCCUPANCY("occupancy", "Registers and waves as the rules count them"),
+    record_field("occupancy", "Registers and waves as the rules count them", *_OCCUPANCY),
     kinds.TEXT("warning", "What is doubtful about the launch that was found; empty if nothing is"),
     kinds.mapping(kinds.COUNT, (), "Instructions")("mix", "Instructions of the program by what they are"),
     Field("classes", kinds.mapping(kinds.CYCLES, (), "Stall"), "Stall by class"),
@@ -68,6 +69,10 @@ SCHEMA = Schema(
 def facts(trace: Trace, report: LegacyReport, like: str) -> dict[str, Any]:
     """Return the scripts' facts about the whole program."""
     found = report.occupancy
+    occupancy = of_analysis(_OCCUPANCY, found) | {
+        "limits": [{"name": name, "used": used, "waves": waves} for name, used, waves in found.limits],
+        "next_registers": found.next_registers if found.next_registers >= 0 else None,
+    }
     return {
         "capture": trace.path.name,
         "like": like,
@@ -75,16 +80,7 @@ def facts(trace: Trace, report: LegacyReport, like: str) -> dict[str, Any]:
         "latency": report.total,
         "stall": report.stall,
         "target": report.target,
-        "occupancy": {
-            "arch": found.arch,
-            "accum": found.accum,
-            "allocated": found.given,
-            "pool": found.pool,
-            "limits": [{"name": name, "used": used, "waves": waves} for name, used, waves in found.limits],
-            "waves": found.waves,
-            "binding": found.bound,
-            "next_registers": found.next_registers if found.next_registers >= 0 else None,
-        },
+        "occupancy": occupancy,
         "warning": report.launch.warning,
         "mix": dict(report.mix),
         "classes": dict(report.classes),

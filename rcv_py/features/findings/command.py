@@ -65,12 +65,8 @@ def _text(trace: Trace, found: Findings, shown: Sequence[Finding]) -> Iterator[P
     if found.has_verdict:
         yield bold(found.sentence, out)
     yield from filter(None, (found.detail,))
-    yield Facts(
-        [
-            (fact.name, Message("{0}, {1}", fact.text, fact.of) if fact.of else fact.text)
-            for fact in found.numbers
-        ]
-    )
+    texts = (Message("{0}, {1}", one.text, one.of) if one.of else one.text for one in found.numbers)
+    yield Facts([(fact.name, text) for fact, text in zip(found.numbers, texts, strict=True)])
     if found.partial:
         yield Message("\nPartial: {0}. {1}", found.partial, found.why_partial)
     if found.selection:

@@ -22,6 +22,7 @@ from rcv_py.ui.core.theme import Theme
 ROW = 34  # px: title, and numbers below it
 BAR, NUMBER, PAD = 44, 22, 6  # px
 TRY = "Try it"
+_PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
 _ROLE, _BESIDE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -130,10 +131,7 @@ class FindingList(QListWidget):
             self.copied.emit()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.asked.emit(0)
-        elif Qt.Key.Key_1 <= key <= Qt.Key.Key_9 and event.modifiers() in (
-            Qt.KeyboardModifier.NoModifier,
-            Qt.KeyboardModifier.KeypadModifier,
-        ):
+        elif Qt.Key.Key_1 <= key <= Qt.Key.Key_9 and event.modifiers() in _PLAIN:
             self.asked.emit(int(key) - int(Qt.Key.Key_1))
         else:
             before = self.currentRow()

@@ -30,19 +30,16 @@ def finding_html(
         parts.append(rich("<p class='q'>The same bound as “{}”: these are the same cycles.</p>", first))
     shown = len(finding.evidence) if is_open else SHOWN
     rows = [_row(number, place, sources) for number, place in enumerate(finding.evidence[:shown])]
-    where = joined("<br>", rows)
     effort = rich(" <span class='q'>{} effort</span>", finding.effort.capitalize()) if finding.effort else ""
-    gain = finding.gain_row or finding.cycles_at_stake_text
+    time = rich(" · {}", most) if most else ""
     trial = rich(" · <a href='{}:0'>Try it in What if</a>", TRIAL) if finding.trial is not None else ""
+    gain = rich("{}{}{}", finding.gain_row or finding.cycles_at_stake_text, time, trial)
     texts = dict(finding.parts)
     lines = (
         ("What", finding.sentence if is_open else finding.key_sentence),
-        ("Where", where),
+        ("Where", joined("<br>", rows)),
         ("Fix", rich("{}{}", finding.remedy, effort)),
-        (
-            "Gain" if finding.gain_text else "At stake",
-            rich("{}{}{}", gain, rich(" · {}", most) if most else "", trial),
-        ),
+        ("Gain" if finding.gain_text else "At stake", gain),
     )
     parts += [rich("<p><b>{}:</b> {}</p>", label, line) for label, line in lines if line]
     parts.append(rich("<p><a href='{}:0'>{}</a></p>", MORE, "▾ Less" if is_open else "▸ More"))

@@ -87,9 +87,8 @@ class _Cell(QWidget):
                 painter.fillRect(part, self._theme.role("accent"))
 
     def put(self, number: KeyNumber, is_whole: bool) -> None:
-        tip = join_texts(
-            "\n", filter(None, (join_texts("  ", filter(None, (number.text, number.of))), number.meaning))
-        )
+        value = join_texts("  ", filter(None, (number.text, number.of)))
+        tip = join_texts("\n", filter(None, (value, number.meaning)))
         self.share = number.share
         self.update()
         self.name.setText(number.name)

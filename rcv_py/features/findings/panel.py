@@ -226,12 +226,12 @@ class TriagePanel(Panel):
 
     def _show(self) -> None:
         self._show_what_is_there()
-        trace, findings = self.session.trace.value, self.findings
-        if trace is None or findings is None:
+        found = self.findings
+        if self.session.trace.value is None or found is None:
             self.list.show_findings(())
-            return
-        self.list.show_findings(findings.in_full, findings.small_text, findings.same_bound, self._moved)
-        self._fit_list()
+        else:
+            self.list.show_findings(found.in_full, found.small_text, found.same_bound, self._moved)
+            self._fit_list()
 
     def _unit_changed(self) -> None:
         self._show_what_is_there()
@@ -263,9 +263,11 @@ class TriagePanel(Panel):
 
     def _show_note(self) -> None:
         """Say how many waves are analysed, how far predictions are, and what they changed."""
-        findings = self.findings
+        findings, store, why = self.findings, self.session.store, ""
         partial = "" if findings is None else findings.partial
-        why = "" if findings is None else self._why_partial(findings)
+        if findings is not None and partial and store is not None:
+            why = "Waves are still being read; findings follow."
+            why = findings.why_partial.replace("--all", "rcv triage --all") if store.is_complete else why
         ranked = SAVES if self._saves else ""
         if self._stages:
             ranked = Message("{0} …", self._stages[-1])
@@ -284,14 +286,6 @@ class TriagePanel(Panel):
             return self._computing.begin("findings", RESULT)
         return "" if self.findings.findings else self.findings.why or self.findings.headline
 
-    def _why_partial(self, findings: Findings) -> str:
-        store = self.session.store
-        if not findings.partial or store is None:
-            return ""
-        if not store.is_complete:
-            return "Waves are still being read; findings follow."
-        return findings.why_partial.replace("--all", "rcv triage --all")
-
     def _show_one(self, row: int) -> None:
         finding, trace = self._one(row), self.session.trace.value
         sources = () if trace is None else trace.sources
@@ -301,16 +295,11 @@ class TriagePanel(Panel):
             first = self.findings.same_bound[row] if self.findings is not None else row
             title = "" if first == row or (other := self._one(first)) is None else other.title
             taken = "" if self.findings is None else self.findings.predictions
-            self.page.show_html(
-                finding_html(
-                    finding,
-                    is_open=self._is_open,
-                    sources=sources,
-                    first=title,
-                    predictions=taken,
-                    most=self._time_of(finding),
-                )
+            most = self._time_of(finding)
+            html = finding_html(
+                finding, is_open=self._is_open, sources=sources, first=title, predictions=taken, most=most
             )
+            self.page.show_html(html)
         self._fit.update()
 
     def _time_of(self, finding: Finding) -> str:

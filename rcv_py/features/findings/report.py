@@ -33,20 +33,14 @@ def the_verdict(inputs: ReportInputs) -> model.ReportSection:
     trust = verdict(notes)
     if trust != HEALTHY and headline(notes) != HEALTHY:
         trust = f"{trust}. {headline(notes)}."
+    trust = trust if trust.endswith(".") else Message("{0}.", trust)
     weight = notes[0].severity.value if notes else "info"
-    parts.append(
-        model.ReportNote(
-            Message("Capture: {0}", trust if trust.endswith(".") else Message("{0}.", trust)), weight
-        )
-    )
+    parts.append(model.ReportNote(Message("Capture: {0}", trust), weight))
     if found.findings and found.why and not found.alarm:
         parts.append(model.ReportNote(found.why))
     if found.selection:
-        parts.append(
-            model.ReportNote(
-                Message("Explained: {0}. Totals of instructions cover all waves.", found.selection)
-            )
-        )
+        said = Message("Explained: {0}. Totals of instructions cover all waves.", found.selection)
+        parts.append(model.ReportNote(said))
     return model.ReportSection("verdict", "Verdict", parts)
 
 
@@ -82,11 +76,8 @@ def _bars(findings: tuple[Finding, ...]) -> list[model.Part]:
         what, values = "At most", [finding.cycles for finding in shown.values()]
     names = [Message("{0} {1}", n, finding.title) for n, finding in shown.items()]
     title = Message("{0}, in {1}; parts of different findings may overlap", what, unit)
-    return [
-        model.ReportBars(
-            title, names, (model.Series(what.lower(), values, "accent"),), unit, [*map(finding_anchor, shown)]
-        )
-    ]
+    series = (model.Series(what.lower(), values, "accent"),)
+    return [model.ReportBars(title, names, series, unit, [*map(finding_anchor, shown)])]
 
 
 def _overview(findings: tuple[Finding, ...]) -> model.ReportTable:

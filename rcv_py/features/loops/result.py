@@ -276,9 +276,8 @@ BARRIERS = Spec(
     common.SOURCE_PLACE,
     nothing="No barrier was run by two traced waves of a workgroup.",
     note=(
-        "Skew: cycles from the first to the last arrival of a workgroup's traced waves. "
-        "Without workgroup numbers in the capture, waves whose barriers always opened "
-        "together form a workgroup."
+        "Skew: cycles from the first to the last arrival of a workgroup's traced waves. Without workgroup "
+        "numbers in the capture, waves whose barriers always opened together form a workgroup."
     ),
 )
 

@@ -24,9 +24,8 @@ from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.links import LinkText, line_link, source_link
 
 NOTHING = (
-    "Nothing is measured. Drag with Shift over a time view to measure a range; or choose "
-    "“Measure from here” in the menu of an instruction there, and then click another "
-    "instruction."
+    "Nothing is measured. Drag with Shift over a time view to measure a range; or choose “Measure from here” "
+    "in the menu of an instruction there, and then click another instruction."
 )
 WAITING = "Click the instruction at which to end."
 COMPUTING = "computing …"

@@ -81,9 +81,8 @@ FACTS = (
     ),
     kinds.FROM_0(
         "valu_flop",
-        "Upper bound of the floating-point operations of the VALU instructions that issued "
-        "in it, where the mnemonic gives them: counts all lanes of a wave, because the "
-        "execution mask is not recorded",
+        "Upper bound of the floating-point operations of the VALU instructions that issued in it, where the "
+        "mnemonic gives them: counts all lanes of a wave, because the execution mask is not recorded",
     ),
     kinds.FROM_0(
         "valu_tflops",

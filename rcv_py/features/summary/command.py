@@ -45,15 +45,9 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
     yield waves.trace.name
     if waves.heading:
         yield waves.heading
-    yield Facts(
-        [
-            (
-                Message.of(fact.name.lower(), "{0}", (fact.name,)),
-                join_texts("  ", filter(None, (fact.text, fact.of))),
-            )
-            for fact in found.facts
-        ]
-    )
+    texts = (join_texts("  ", filter(None, (fact.text, fact.of))) for fact in found.facts)
+    names = (Message.of(fact.name.lower(), "{0}", (fact.name,)) for fact in found.facts)
+    yield Facts(list(zip(names, texts, strict=True)))
     if found.is_empty:
         yield f"\n{STATIC if waves.trace.is_static else NOTHING}"
     for title, rows in result.parts(found):
@@ -96,9 +90,9 @@ def _pipes(found: DeviceSummary, pipes: PipeUse, whose: str) -> Iterator[Part]:
 
 def _cell(value: np.generic) -> str:
     number = result.plain_number(value)
-    if number is None:
-        return ""
-    return f"{number:,.1f}".removesuffix(".0") if isinstance(number, float) else count(number)
+    if isinstance(number, float):
+        return f"{number:,.1f}".removesuffix(".0")
+    return "" if number is None else count(number)
 
 
 def _unit_times(options: SummaryOptions) -> CommandAnswer:
@@ -112,9 +106,8 @@ def _unit_times(options: SummaryOptions) -> CommandAnswer:
     window = window_of(options.clock) or trace.span
     analysis = unit_busy(trace, window)
     found = answers(trace, (analysis,), rows.tolist())
-    place = place_name(
-        *(int(column[row]) for column in (index.se, index.sa, index.cu)), unit=trace.architecture.unit_name
-    )
+    numbers = (int(column[row]) for column in (index.se, index.sa, index.cu))
+    place = place_name(*numbers, unit=trace.architecture.unit_name)
     table = units(found.of(analysis), window)
     lost = missing_text(found.read, len(rows))
 

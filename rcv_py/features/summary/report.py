@@ -69,15 +69,9 @@ def _facts(inputs: ReportInputs) -> Iterator[Fact]:
         text = ", ".join(f"{count(value)} {name}" for value, name in registers if value >= 0)
         yield "Registers, allocated", text, facts.allocated.file
     for dispatch in trace.dispatches[:1]:
-        size = _three(dispatch.workgroup_size)
-        text = Message(
-            "workgroup {0}, {1} VGPR, {2} SGPR, LDS {3}",
-            size,
-            dispatch.vgprs,
-            dispatch.sgprs,
-            dispatch.lds_size,
-        )
-        yield "Dispatch", text, _TRACE
+        size, vgprs, sgprs = _three(dispatch.workgroup_size), dispatch.vgprs, dispatch.sgprs
+        taken = Message("workgroup {0}, {1} VGPR, {2} SGPR, LDS {3}", size, vgprs, sgprs, dispatch.lds_size)
+        yield "Dispatch", taken, _TRACE
     for fact in inputs.summary.facts:
         if fact.id != "kernel":
             yield fact.name, join_texts(" · ", filter(None, (fact.text, fact.of))), _TRACE
@@ -91,22 +85,16 @@ def _facts(inputs: ReportInputs) -> Iterator[Fact]:
 def _times(inputs: ReportInputs) -> Iterator[Fact]:
     trace = inputs.trace
     if trace.clock.shader_hz:
-        yield (
-            "Shader clock",
-            Message("{0:.3f} GHz", trace.clock.shader_hz / 1000000000.0),
-            "clock samples of the capture",
-        )
+        rate = Message("{0:.3f} GHz", trace.clock.shader_hz / 1e9)
+        yield "Shader clock", rate, "clock samples of the capture"
     if trace.has_times:
         width = trace.span.width
         text = Message("cycles {0}, {1} cycles, {2}", trace.span, count(width), trace.clock.duration(width))
         yield "Time span", text, "the index of waves"
     tokens = int(inputs.lives.tokens.sum())
     if tokens:
-        yield (
-            "Instructions executed",
-            Message("{0} in {1}", count(tokens), plural(inputs.waves, "wave")),
-            "wave files",
-        )
+        text = Message("{0} in {1}", count(tokens), plural(inputs.waves, "wave"))
+        yield "Instructions executed", text, "wave files"
 
 
 def _agent(agent: AgentFacts) -> str:
@@ -180,8 +168,7 @@ def _listing(commands: list[tuple[str, str]]) -> ReportListing:
     """Commands with their purpose: after them, or above long ones."""
     width = max(len(command) for command, _ in commands)
     if width <= MAX_COMMAND:
-        return ReportListing(
-            tuple(f"{line.ljust(width)}  # {text}" if text else line for line, text in commands)
-        )
-    lines = [[f"# {text}", line] if text else [line] for line, text in commands]
-    return ReportListing(tuple(chain.from_iterable(lines)))
+        lines: Iterator[str] = (f"{line.ljust(width)}  # {text}" if text else line for line, text in commands)
+    else:
+        lines = chain.from_iterable((f"# {text}", line) if text else (line,) for line, text in commands)
+    return ReportListing(tuple(lines))

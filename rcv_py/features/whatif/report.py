@@ -45,9 +45,8 @@ def critical_path(inputs: ReportInputs) -> ReportSection | None:
         (Series("cycles", causes.plain("cycles"), "accent"),),
     )
     intro = Message(
-        "The span consists of this chain of events, each waiting for the previous event: {0} "
-        "cycles over the replayed compute units. Events off the chain have slack: making them "
-        "faster saves nothing.",
+        "The span consists of this chain of events, each waiting for the previous event: {0} cycles over the "
+        "replayed compute units. Events off the chain have slack: making them faster saves nothing.",
         count(found.length),
     )
     rows = cells.report_table(path_rows(inputs.trace, found).head(TOP), inputs.trace)

@@ -20,9 +20,8 @@ _NO_STOPWATCH = (
     "list apart. A wait does not measure that instruction's latency."
 )
 _NO_ISSUE = (
-    "In these cycles no wave of the SIMD issued, and its matrix unit did not work. Each "
-    "is split among the resident waves. Only recorded waves count, and an issue is no "
-    "proof of useful work."
+    "In these cycles no wave of the SIMD issued, and its matrix unit did not work. Each is split among the "
+    "resident waves. Only recorded waves count, and an issue is no proof of useful work."
 )
 
 
