@@ -13,8 +13,8 @@ import pytest
 
 from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, InstructionClass, instruction_class
 from rcv_py.cli.main import main
-from rcv_py.features.compat.analyzer_numbers import AnalyzerGeneration, choose_launch, class_of, legacy_report
 from rcv_py.features.compat.command import bar, short
+from rcv_py.features.compat.script_numbers import AnalyzerGeneration, choose_launch, class_of, legacy_report
 from rcv_py.model.resources import KernelResources
 from tests.analysis import build
 from tests.support.paths import ROOT

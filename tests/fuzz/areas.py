@@ -35,7 +35,7 @@ from rcv_py.base.text import demangled, short_kernel
 from rcv_py.cli.arguments import parse as parse_words
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import AllowedPaths, Tool, tools
-from rcv_py.features.compat.analyzer_numbers import class_of
+from rcv_py.features.compat.script_numbers import class_of
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.elf import read_image
 from rcv_py.formats.notes.document import read_notes

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 
 from rcv_py.base.text import MAX_DIGITS, Message, count, join_texts
 from rcv_py.cli.answer import CommandAnswer
-from rcv_py.features.compat.analyzer_numbers import (
+from rcv_py.features.compat.result import SCHEMA, facts, row_table, source_table
+from rcv_py.features.compat.script_numbers import (
     MAX_WAVES,
     AnalyzerGeneration,
     AnalyzerLaunch,
     LegacyReport,
+    OriginalNumbers,
     SourceLine,
     choose_launch,
     legacy_report,
 )
-from rcv_py.features.compat.pmc_numbers import OriginalNumbers
-from rcv_py.features.compat.result import SCHEMA, facts, row_table, source_table
 from rcv_py.features.hotspot.options import HotspotOptions
 from rcv_py.formats.uiout.run_files import launches
 from rcv_py.model.code import SourceFile

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from rcv_py.features.compat.analyzer_numbers import LegacyReport
+from rcv_py.features.compat.script_numbers import LegacyReport
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, STALL

@@ -1,6 +1,5 @@
 """The tree of counters by origin, with check boxes and a filter."""
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -9,6 +8,7 @@ from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from rcv_py.analysis.counters.derived_counters import CounterRow
 from rcv_py.base.text import Message, join_texts, translated
+from rcv_py.features.counters.result import number_text
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import filter_field, named, tooltip
 from rcv_py.ui.core.theme import Theme
@@ -120,14 +120,7 @@ def _item(group: QTreeWidgetItem, row: CounterRow, is_drawn: bool) -> QTreeWidge
     for at in (1, 2):
         item.setTextAlignment(at, _RIGHT)
     about = f"{row.name} ({row.unit or 'no unit'}): {row.tip}"
-    facts = join_texts("\n", filter(None, (about, row.why_unknown)))
+    tip = tooltip(join_texts("\n", filter(None, (about, row.why_unknown))))
     for at in range(len(TITLES)):
-        item.setToolTip(at, tooltip(facts))
+        item.setToolTip(at, tip)
     return item
-
-
-def number_text(value: float) -> str:
-    """Return a number with four digits, grouped by thousands; "–" if it is not finite."""
-    if not math.isfinite(value):
-        return "–"
-    return f"{value:,.0f}" if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"

@@ -1,10 +1,13 @@
 """The options of `rcv counters` and `rcv pmc`."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
+
+_numbers = partial(opt.option, read=opt.count, repeated=True, metavar="N")
 
 
 class CountersOptions(
@@ -31,21 +34,11 @@ class CountersOptions(
         metavar="TEXT",
     )
     file: Sequence[Path] = opt.path("add formulas from a file", "DEFS", [], repeated=True)
-    se: Sequence[int] | None = opt.option(
-        "only this shader engine", read=opt.count, repeated=True, metavar="N"
-    )
-    cu: Sequence[int] | None = opt.option(
-        "only this compute unit", read=opt.count, repeated=True, metavar="N"
-    )
-    array: Sequence[int] | None = opt.option(
-        "only streamed counters of this shader array", read=opt.count, repeated=True, metavar="N"
-    )
-    wgp: Sequence[int] | None = opt.option(
-        "only streamed counters of this work-group processor", read=opt.count, repeated=True, metavar="N"
-    )
-    instance: Sequence[int] | None = opt.option(
-        "only this instance of streamed counters", read=opt.count, repeated=True, metavar="N"
-    )
+    se: Sequence[int] | None = _numbers("only this shader engine")
+    cu: Sequence[int] | None = _numbers("only this compute unit")
+    array: Sequence[int] | None = _numbers("only streamed counters of this shader array")
+    wgp: Sequence[int] | None = _numbers("only streamed counters of this work-group processor")
+    instance: Sequence[int] | None = _numbers("only this instance of streamed counters")
     simd: int | None = opt.number("only raw counters that count this SIMD")
     only: Sequence[str] | None = shared.only("only this counter")
     csv: bool = shared.as_csv("the curves: name, time, value")

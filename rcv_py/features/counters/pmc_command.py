@@ -10,7 +10,7 @@ from rcv_py.base.text import Message, plural, short_kernel
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.features.compat.command import like_pmc
-from rcv_py.features.compat.pmc_numbers import CHANNELS, original_numbers
+from rcv_py.features.compat.script_numbers import CHANNELS, original_numbers
 from rcv_py.features.counters.options import PmcOptions
 from rcv_py.features.counters.pmc_result import SCHEMA
 from rcv_py.features.counters.pmc_result import pmc_table as pmc_rows

@@ -1,7 +1,7 @@
 """Counters: raw values and formulas, and which counters were recorded."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,18 +22,15 @@ def facts(found: Counters) -> dict[str, Any]:
     return {"notes": list(found.notes), "engines": [*found.engines()], "units": [*found.units()]}
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
+    """Return a number with four digits, grouped by thousands; a dash if it is not finite."""
     if not math.isfinite(value):
         return DASH
     return count(round(value)) if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"
 
 
-def _total(row: Mapping[str, Any]) -> str:
-    return "" if row["total"] is None else _number(row["total"])
-
-
-_VALUE = kinds.NUMBER._replace(ending=", in the unit.", digits=None, text=_number)
-_SUM = kinds.NUMBER._replace(digits=None, text=_number)
+_VALUE = kinds.NUMBER._replace(ending=", in the unit.", digits=None, text=number_text)
+_SUM = kinds.NUMBER._replace(digits=None, text=number_text)
 COUNTERS = Spec(
     "counter_numbers",
     "One row per counter or formula.",
@@ -46,7 +43,13 @@ COUNTERS = Spec(
     _VALUE("mean", "Mean", is_unknown=True),
     _VALUE("max", "Largest value", is_unknown=True),
     _SUM("total", "Sum; null if a sum is meaningless", is_unknown=True, at=DATA),
-    Field("sum", kinds.TEXT._replace(is_number=True), "Sum", title="total", at=TEXT, of=_total),
+    kinds.TEXT._replace(is_number=True)(
+        "sum",
+        "Sum",
+        "total",
+        at=TEXT,
+        of=lambda row: _SUM.text(row["total"]) if row["total"] is not None else "",
+    ),
     kinds.COUNT("points", "Steps of its curve", at=DATA),
     kinds.TEXT("why_unknown", "Why a formula has no value, a sentence; empty if it has", at=DATA),
     order="name min mean max sum unit from",

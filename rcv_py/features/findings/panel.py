@@ -22,9 +22,8 @@ from rcv_py.analysis.findings.finding import (
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.progress import Stage
 from rcv_py.base.text import Message, join_texts, joined_texts, translated
-from rcv_py.features.findings.finding_list import FindingList
 from rcv_py.features.findings.finding_page import EVIDENCE, MORE, TRIAL, finding_html, small_html
-from rcv_py.features.findings.number_strip import MARGIN_PX, NumberStrip
+from rcv_py.features.findings.widgets import MARGIN_PX, FindingList, NumberStrip
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.overview.roofline import Scope
 from rcv_py.base.text import Message, percent, some, translated
+from rcv_py.features.roofline.result import compact
 from rcv_py.ui.core.plain_text import Rich, draw_text, joined, rich, show_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import small_text
@@ -20,7 +21,9 @@ NEAR_PX = 9  # distance from the middle of a point
 KERNEL_PX, LOOP_PX = 6.0, 4.5  # radius of a point
 FINEST = (2, 5)  # lines between powers of ten
 NAME_GAP = 4
+_MIDDLE_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 ROUNDING = 0.01  # above the memory line by no more than that is on it
+NAME = "Roofline: the kernel and its loops against the peaks of computing and memory"
 X_NAME, Y_NAME = "FLOP per requested byte", "FLOP/cycle per compute unit"
 
 
@@ -77,14 +80,6 @@ class Axis(NamedTuple):
                     yield value, step == 1
 
 
-def short(value: float) -> str:
-    """Return a number on an axis: `0.01`, `20`, `5 k`."""
-    for scale, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if value >= scale:
-            return f"{value / scale:.3g}{letter}"
-    return f"{value:.3g}"
-
-
 class RooflineChart(QWidget):
     """Points and roofs; a click chooses a point."""
 
@@ -100,9 +95,7 @@ class RooflineChart(QWidget):
         self.selected = -1
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName(
-            translated("Roofline: the kernel and its loops against the peaks of computing and memory")
-        )
+        self.setAccessibleName(translated(NAME))
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
@@ -176,7 +169,7 @@ class RooflineChart(QWidget):
             x = across.place(value)
             painter.setPen(role("grid"))
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-            text = short(value)
+            text = compact(value)
             width = metrics.horizontalAdvance(text)
             if x - width / 2 > last + NAME_GAP:
                 painter.setPen(role("muted"))
@@ -191,7 +184,7 @@ class RooflineChart(QWidget):
             if y < last - metrics.height():
                 painter.setPen(role("muted"))
                 box = QRectF(0, y - metrics.height() / 2, LEFT - NAME_GAP, metrics.height())
-                draw_text(painter, box, right | middle, short(value))
+                draw_text(painter, box, right | middle, compact(value))
                 last = y
         painter.setPen(role("line"))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -213,22 +206,21 @@ class RooflineChart(QWidget):
         if known:
             ridge = highest / self.memory
             painter.setPen(QPen(self._theme.role("hidden"), 2))
-            foot = across.low / 10
-            line = [QPointF(across.place(at), up.place(at * self.memory)) for at in (foot, ridge)]
-            painter.drawLine(*line)
+            ends = (across.low / 10, ridge)
+            painter.drawLine(*(QPointF(across.place(at), up.place(at * self.memory)) for at in ends))
         good = self._theme.role("good")
         for peak, names in self.names_at.items():
             y, from_x = up.place(peak), across.place(peak / self.memory) if known else area.left()
             painter.setPen(QPen(good, 2))
             painter.drawLine(QPointF(from_x, y), QPointF(area.right(), y))
-            text = translated(f"{names}, {short(peak)}")
+            text = translated(f"{names}, {compact(peak)}")
             width, height = metrics.horizontalAdvance(text), metrics.height()
             painter.setPen(good)
             box = QRectF(area.right() - width - NAME_GAP, y - 2 - height, width, height)
             draw_text(painter, box, _MIDDLE_LEFT, text)
         if known:
             at = max(across.low * 1.1, up.low / self.memory * 1.4)
-            text = translated(Message("memory, {0} bytes/cycle", short(self.memory)))
+            text = translated(Message("memory, {0} bytes/cycle", compact(self.memory)))
             painter.setPen(self._theme.role("hidden"))
             spot = QPointF(across.place(at) + 12, up.place(at * self.memory))
             width = metrics.horizontalAdvance(text) + NAME_GAP
@@ -294,11 +286,10 @@ class RooflineChart(QWidget):
     def tip(self, point: Point) -> Rich:
         """Return the numbers of a point: its rate, and its share of each roof."""
         scope = self.scopes[point.scope]
+        rate, intensity = compact(point.rate), compact(point.intensity)
         lines = [
             rich("<b>{}</b>", point.name),
-            Message(
-                "{0} FLOP/cycle per compute unit, {1} FLOP/byte", short(point.rate), short(point.intensity)
-            ),
+            Message("{0} FLOP/cycle per compute unit, {1} FLOP/byte", rate, intensity),
         ]
         lines += [
             Message("{0} of the peak of {1} {2}", percent(one.share, 1), one.unit, one.type)
@@ -306,13 +297,6 @@ class RooflineChart(QWidget):
             if isfinite(one.share)
         ]
         if isfinite(self.memory):
-            share = percent(scope.byte_rate / self.memory, 1)
-            lines.append(
-                Message(
-                    "requests {0} bytes/cycle: {1} of what memory delivers", short(scope.byte_rate), share
-                )
-            )
+            rate, share = compact(scope.byte_rate), percent(scope.byte_rate / self.memory, 1)
+            lines.append(Message("requests {0} bytes/cycle: {1} of what memory delivers", rate, share))
         return joined("<br>", lines)
-
-
-_MIDDLE_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

@@ -33,7 +33,6 @@ def run(options: RooflineOptions) -> CommandAnswer:
             yield Message("The whole launch, if all its waves do the same: {0}.", launch)
         yield facts["note"]
 
-    answer = listing(
-        options, waves, table, result.SCHEMA, footer=footer, why_none=waves.why_none("peaks"), unknown="–"
-    )
+    why = waves.why_none("peaks")
+    answer = listing(options, waves, table, result.SCHEMA, footer=footer, why_none=why, unknown="–")
     return replace(answer, document=lambda: {**facts, "rows": result.roofline_rows(trace, found)})

@@ -34,8 +34,8 @@ class RooflinePanel(Panel):
         self.roofline: Roofline | None = None
         self.shown: ResultTable | None = None
         self.chart = RooflineChart(ui.theme)
-        table = RowsView(ui.theme, ui.settings)
-        self.table = named(table, "The kernel and its loops, with their rates and peaks")
+        name = "The kernel and its loops, with their rates and peaks"
+        self.table = named(RowsView(ui.theme, ui.settings), name)
         self.said, self.note = PlainLabel(wordWrap=True), PlainLabel(role="muted", wordWrap=True)
         self._computing = Computing(self, self._say)
         self._request = self.request(self._compute, STREAM_MS)
@@ -90,12 +90,11 @@ class RooflinePanel(Panel):
         missing = self.why_missing("waves") if self.session.trace.value is not None else self.reason(NOTHING)
         if missing or self.roofline is not None:
             self._computing.stop()
-            has_any = self.roofline is not None and any(
-                one.flop() or one.bytes for one in self.roofline.scopes
-            )
+            scopes = () if self.roofline is None else self.roofline.scopes
+            has_any = any(one.flop() or one.bytes for one in scopes)
             self.empty.say(missing or ("" if has_any else NOTHING))
-            return
-        self.empty.say(self._computing.begin("the roofline", stage=lambda: self._request.flag.stage))
+        else:
+            self.empty.say(self._computing.begin("the roofline", stage=lambda: self._request.flag.stage))
 
     def _choose(self, at: int) -> None:
         """Mark a scope, and go to its first instruction."""

@@ -19,15 +19,15 @@ from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
 
-def _compact(value: float) -> str:
-    """A large number with three significant digits: `2.28 G`."""
+def compact(value: float) -> str:
+    """Return a large number with three significant digits: `2.28 G`."""
     for scale, letter in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
         if abs(value) >= scale:
             return f"{value / scale:.3g}{letter}"
     return f"{value:.3g}"
 
 
-_FLOP = kinds.NUMBER._replace(unit="FLOP", ending=", in FLOP.", text=_compact, digits=0)
+_FLOP = kinds.NUMBER._replace(unit="FLOP", ending=", in FLOP.", text=compact, digits=0)
 _RATE = kinds.NUMBER._replace(unit="FLOP per cycle", ending=", in FLOP per cycle and compute unit.", digits=3)
 _BYTE_RATE = _RATE._replace(unit="bytes per cycle", ending=", in bytes per cycle and compute unit.")
 _INTENSITY = kinds.NUMBER._replace(unit="FLOP per byte", ending=", in FLOP per byte.", digits=3)
@@ -201,5 +201,5 @@ def computed_texts(found: Sequence[Computed]) -> list[str]:
     for one in found:
         of = "" if np.isnan(one.peak) else Message(" of {0}", count(int(one.peak)))
         rate = "" if np.isnan(one.rate) else Message(", {0:,.1f}{1} FLOP per cycle", one.rate, of)
-        texts.append(Message("{0} {1}: {2} FLOP{3}", one.unit, one.type, _compact(one.flop), rate))
+        texts.append(Message("{0} {1}: {2} FLOP{3}", one.unit, one.type, compact(one.flop), rate))
     return texts

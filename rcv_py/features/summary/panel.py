@@ -1,28 +1,196 @@
 """The capture on one page: key numbers, where the time went, how busy the SIMDs and compute units were."""
 
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
+import numpy as np
+
+from rcv_py.analysis.cost.activity import MEANING, SHOWN, Activity, StateShares
+from rcv_py.analysis.cost.pc_samples import StallReasons, reason_meaning, reason_name
+from rcv_py.analysis.counters.counter_shares import CounterShares
+from rcv_py.analysis.counters.pmc.decision import decision
+from rcv_py.analysis.counters.pmc.traffic import traffic, traffic_facts
+from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, summary_by
-from rcv_py.base.text import Message, plural
-from rcv_py.features.summary.parts import (
-    SIMD_FACTS,
-    activity_meters,
-    counter_meters,
-    held_facts,
-    pipe_meters,
-    pmc_facts,
-    reason_parts,
-    state_meters,
-)
-from rcv_py.features.summary.widgets import Card, CardPage, FactList, Meters, share_meters
+from rcv_py.analysis.program.live_registers import live_registers
+from rcv_py.base.text import Message, capitalized, join_texts, percent, plural, short_kernel
+from rcv_py.features.registers.result import file_table
+from rcv_py.features.summary.result import pipe_rows
+from rcv_py.features.summary.widgets import Card, CardPage, Color, FactList, Meter, Meters, share_meters
+from rcv_py.formats.pmc_files import beside
+from rcv_py.formats.uiout.run_files import facts_about
+from rcv_py.model.ids import place_name
+from rcv_py.model.kinds import STATE_NAME, STATE_TEXT, TokenKind, WaveState
+from rcv_py.model.trace import Trace
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import scrolled
 from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.shared_results import waves_note
+from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
+from rcv_py.work.occupancy import limits_of
+
+MEAN = "Of the busy time of all sampled compute units, over all samples. Above 100 %: two issues a step."
+PEAK = "At the moment of its largest value, of what was busy then, over all sampled compute units."
+PMC_MEANING = "Mean of a dispatch, counted in runs of their own by rocprofv3 --pmc; rcv pmc shows more."
+PIPE_HEADING = {  # of gfx9, and of later generations
+    True: "On this generation a trace records the cycles of issue, not how long a pipe goes on working; "
+    "the forms of MFMA instructions say how long the MFMA unit works.",
+    False: "On this generation a trace records how long an instruction executes.",
+}
+OF_RESIDENT = "of the cycles in which the SIMD had a traced wave"
+HELD = "Registers that must be held at a time, at most, by live ranges over the control-flow graph"
+LISTED = 16  # maximum SIMDs that a tooltip lists one by one
+SIMD_FACTS = {  # key numbers of SIMDs: column of each, short name, and colour
+    "simd_busy": ("issuing", "issuing", "accent"),
+    "simd_working": ("working", "working", "accent"),
+    "matrix_busy": ("mfma_busy", "MFMA unit", "good"),
+    "no_issue": ("no_issue", "no issue", "idle"),
+    "nothing_happens": ("bubbles", "nothing", "stall"),
+}
+
+
+def role(name: str) -> Color:
+    """Return a function that gets a colour from a theme by its role."""
+    return partial(Theme.role, name=name)
+
+
+def activity_meters(activity: Activity | None) -> tuple[Meter, ...]:
+    """Return the shares of issue, stall and idle."""
+    if activity is None:
+        return ()
+    cycles = {"issue": activity.issue, "stall": activity.stall, "idle": activity.idle}
+    return share_meters([(name, cycles[name], role(name), MEANING[name]) for name in cycles], "cycles")
+
+
+def state_meters(states: StateShares | None) -> tuple[Meter, ...]:
+    """Return the shares of wave states, executing first."""
+    if states is None:
+        return ()
+    parts = [
+        (STATE_NAME[state], int(states.cycles[state]), partial(Theme.state, kind=state), STATE_TEXT[state])
+        for state in sorted(SHOWN, key=lambda state: state is not WaveState.EXEC)
+    ]
+    return share_meters(parts, "cycles")
+
+
+def reason_parts(reasons: StallReasons | None) -> list[tuple[str, int, Color, str]]:
+    """Return issued samples, followed by stalled samples by reason, the most frequent first."""
+    if reasons is None or not reasons.samples:
+        return []
+    parts: list[tuple[str, int, Color, str]] = [
+        ("issued", reasons.issued, role("line"), "the instruction issued in the sample")
+    ]
+    parts += [
+        (reason_name(reason), samples, partial(Theme.reason, kind=reason), reason_meaning(reason))
+        for reason, samples in reasons.ranked()
+    ]
+    if reasons.unsure:
+        parts.append(
+            ("not recorded", reasons.unsure, role("muted"), "host traps do not record whether it issued")
+        )
+    if reasons.unknown:
+        parts.append(("no reason given", reasons.unknown, role("muted"), "the file names none"))
+    return parts
+
+
+def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
+    """Return meters for all SIMDs and each: issue, work of the MFMA unit, and issue of each pipe."""
+    pipes = summary.pipes
+    if pipes is None or summary.work is None:
+        return ()
+    rows = [
+        columns | {"issuing": resident - columns["no_issue"]} for _, resident, columns in pipe_rows(summary)
+    ]
+    of = {name: np.array([row[name] for row in rows], dtype=np.int64) for name in rows[0]}
+
+    def meter(name: str, value: float, color: Color, meaning: str, cycles: np.ndarray) -> Meter:
+        each = (100 * cycles / np.maximum(pipes.resident, 1)).tolist()
+        simds = zip(pipes.se.tolist(), pipes.cu.tolist(), pipes.simd.tolist(), each, strict=True)
+        lines = [f"{place_name(se, cu=cu, simd=simd)}: {percent(part, 100)}" for se, cu, simd, part in simds]
+        more = [Message("and {0} more", len(lines) - LISTED)] if len(lines) > LISTED else []
+        return Meter(name, value, color, "\n".join([meaning, *lines[:LISTED], *more]), tuple(each))
+
+    meters = []
+    for fact in summary.facts:
+        if fact.id in SIMD_FACTS:
+            source, name, ink = SIMD_FACTS[fact.id]
+            meaning = Message("{0} {1}. {2}", fact.name, fact.of, fact.meaning)
+            meters.append(meter(name, 100 * float(fact.value), role(ink), meaning, of[source]))
+    heading = PIPE_HEADING[is_gfx9]
+    meters.append(Meter("issue by pipe, a mark per SIMD", 0.0, role("muted"), heading, is_heading=True))
+    for name in pipes.used:
+        color = partial(Theme.kind, kind=PIPE_KIND[name])
+        meaning = Message("{0}, {1}.", capitalized(PIPE_TEXT[name]), OF_RESIDENT)
+        meters.append(meter(name, 100 * pipes.share(name), color, meaning, pipes.column(name)))
+    return tuple(meters)
+
+
+def counter_meters(shares: CounterShares | None) -> tuple[Meter, ...]:
+    """Return meters of hardware counters; pipes that may issue twice can exceed 100 %."""
+    return tuple(
+        Meter(
+            bar.name,
+            bar.value,
+            partial(Theme.kind, kind=TokenKind[bar.kind]),
+            PEAK if bar.name.endswith("Peak") else MEAN,
+        )
+        for bar in (() if shares is None else shares.bars)
+    )
+
+
+def pmc_facts(trace: Trace) -> tuple[Fact, ...]:
+    """Return numbers of L2 and memory and the branch they lead to; nothing if none belong to this kernel.
+
+    It reads files: do not call it on the UI thread.
+    """
+    table = beside(trace.path)
+    name = short_kernel(trace.kernel_name)
+    if table is None or not name:
+        return ()
+    mine = [one for one in traffic(table) if short_kernel(one.name) == name]
+    facts = list(traffic_facts(mine[0])) if mine else []
+    if not facts:
+        return ()
+    found = decision(mine[0]).branch
+    many = plural(mine[0].dispatches, "dispatch", "dispatches")
+    return (
+        *(Fact(f"pmc {name}", name, text, text, "", f"{PMC_MEANING} ({many})") for name, text in facts),
+        Fact("pmc branch", "branch", found.name, found.name, found.sentence, found.remedy),
+    )
+
+
+def held_facts(trace: Trace, given: Sequence[Path] = ()) -> tuple[Fact, ...]:
+    """Return the maximum of held registers per file, its place, and the next step of occupancy.
+
+    It reads files (`given`: tables of the run): do not call it on the UI thread.
+    """
+    if not len(trace.code):
+        return ()
+    limits = limits_of(trace, facts_about(trace, given))
+    table = file_table(trace, live_registers(trace.code), limits)
+    facts = []
+    for row in table.rows():
+        peak, allocated = row["peak"], row["allocated"]
+        of = (
+            Message("{0:,} are named", row["named"])
+            if allocated is None
+            else Message("of {0:,} allocated", allocated)
+        )
+        where = "" if row["instruction"] is None else Message(", at {0}", row["instruction"])
+        source = f"  {row['source']}" if row["source"] else ""
+        meaning = join_texts(". ", (HELD, f"{row['text']}{source}"))
+        facts.append(
+            Fact(f"held {row['file']}", row["file"], peak, f"{peak:,}", Message("{0}{1}", of, where), meaning)
+        )
+    if limits.next_step:
+        facts.append(Fact("next step", "next step", limits.next_step, limits.next_step, "", limits.next_step))
+    return tuple(facts)
+
 
 NOTHING = (
     "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples. "

@@ -1,7 +1,12 @@
 """The options of `rcv whatif` and `rcv schedule`."""
 
+from functools import partial
+
 from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
+
+_pairs = partial(opt.option, repeated=True, read=opt.pair)  # of instructions, or of one and a number
+_rows = partial(opt.option, repeated=True, read=opt.count, metavar="LINE")
 
 
 class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=0.5 --move 319:283"):
@@ -20,48 +25,27 @@ class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=
         read=opt.slower,
         metavar="WHAT=FACTOR",
     )
-    move: list[tuple[int, int]] | None = opt.option(
-        "move an instruction to right before another instruction; may be repeated",
-        repeated=True,
-        read=opt.pair,
-        metavar="LINE:BEFORE",
+    move: list[tuple[int, int]] | None = _pairs(
+        "move an instruction to right before another instruction; may be repeated", metavar="LINE:BEFORE"
     )
-    batch: list[int] | None = opt.option(
-        "issue the loads below a wait before it, which leaves them outstanding; may be repeated",
-        repeated=True,
-        read=opt.count,
-        metavar="LINE",
+    batch: list[int] | None = _rows(
+        "issue the loads below a wait before it, which leaves them outstanding; may be repeated"
     )
-    relax: list[tuple[int, int]] | None = opt.option(
-        "let a wait leave that many more operations outstanding; may be repeated",
-        repeated=True,
-        read=opt.pair,
-        metavar="LINE:MORE",
+    relax: list[tuple[int, int]] | None = _pairs(
+        "let a wait leave that many more operations outstanding; may be repeated", metavar="LINE:MORE"
     )
-    only: list[tuple[int, int]] | None = opt.option(
+    only: list[tuple[int, int]] | None = _pairs(
         "let a wait wait for this load alone; may be repeated, also for more loads of one wait",
-        repeated=True,
-        read=opt.pair,
         metavar="LINE:LOAD",
     )
-    dpp: list[int] | None = opt.option(
-        "turn a move across lanes into an operand of arithmetic (DPP); may be repeated",
-        repeated=True,
-        read=opt.count,
-        metavar="LINE",
+    dpp: list[int] | None = _rows(
+        "turn a move across lanes into an operand of arithmetic (DPP); may be repeated"
     )
-    merge: list[tuple[int, int]] | None = opt.option(
+    merge: list[tuple[int, int]] | None = _pairs(
         "merge an access into another access, which becomes wider by as much; may be repeated",
-        repeated=True,
-        read=opt.pair,
         metavar="LINE:OTHER",
     )
-    free: list[int] | None = opt.option(
-        "let an instruction take no time of its own; may be repeated",
-        repeated=True,
-        read=opt.count,
-        metavar="LINE",
-    )
+    free: list[int] | None = _rows("let an instruction take no time of its own; may be repeated")
     no_barriers: bool = opt.flag("no wave waits at barriers")
     more_waves: int | None = opt.number("that many more waves on each SIMD", read=opt.at_most(32, 1))
     path: bool = opt.flag("instead: the critical path, which makes up the span, with the changes if any")

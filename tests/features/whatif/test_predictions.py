@@ -16,7 +16,7 @@ from rcv_py.analysis.whatif.path_line import PathLine
 from rcv_py.features.isa.rows import HELD
 from rcv_py.features.line.token_facts import described
 from rcv_py.features.roofline.chart import RooflineChart, points_of, roofs_of
-from rcv_py.features.summary.parts import held_facts
+from rcv_py.features.summary.panel import held_facts
 from rcv_py.features.time.compute_unit_panel import PATH
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App
