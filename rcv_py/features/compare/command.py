@@ -48,10 +48,8 @@ def run(options: CompareOptions) -> CommandAnswer:
     if others and shape_of(others[0]) is CaptureForm.COMPILED:
         return compare_builds(all_captures([options.folder]), others, options)
     if options.fail_on not in (None, *TRIPS):
-        raise UsageError(
-            Message("--fail-on {0} is about builds, and these are captures.", options.fail_on),
-            hint="Use --fail-on regression or difference.",
-        )
+        text = Message("--fail-on {0} is about builds, and these are captures.", options.fail_on)
+        raise UsageError(text, hint="Use --fail-on regression or difference.")
     if len(others) > 1:  # a folder around a single capture stands for it
         return _several(others, options)
     refuse_for_one(options)
@@ -153,11 +151,8 @@ def _markdown(found: Comparison, real: ResultTable, options: CompareOptions) -> 
     elif found.kernel is not None:
         shown, fields = real.head(options.top), [result.CHANGES[options.by][name] for name in result.NUMBERS]
         head = ((result.UNITS[options.by], False), *((field.title, True) for field in fields))
-        of = Message(
-            "\n{0:,} of {1:,} beyond noise; cycles per wave, both at the executions of A.",
-            len(shown),
-            len(real),
-        )
+        text = "\n{0:,} of {1:,} beyond noise; cycles per wave, both at the executions of A."
+        of = Message(text, len(shown), len(real))
         cells = (
             [
                 f"{md_text(row['name'])} {md_code(row['text'])}".rstrip(),
@@ -184,9 +179,7 @@ def _junit(found: Comparison, real: ResultTable, *, is_failed: bool) -> str:
         for row in real.head(MAX_IN_JUNIT).records()
     ]
     text = escape("\n".join([found.judgement.sentence, *found.notes, *rows]))
-    sentence, name = map(
-        quoteattr, (found.judgement.sentence, Message("{0} to {1}", found.a.name, found.b.name))
-    )
+    sentence, name = quoteattr(found.judgement.sentence), quoteattr(f"{found.a.name} to {found.b.name}")
     inside = f"<system-out>{text}</system-out>"
     if is_open:
         inside = f"<skipped message={sentence}/>{inside}"

@@ -14,9 +14,8 @@ from rcv_py.work.library import library_rows
 
 def run(options: IndexOptions) -> CommandAnswer:
     """Rank the captures."""
-    root, paths = captures_below(
-        [options.seen(folder) for folder in (options.folder, *options.more)], options.depth
-    )
+    folders = [options.seen(folder) for folder in (options.folder, *options.more)]
+    root, paths = captures_below(folders, options.depth)
     chosen = paths[: options.limit or None]
     with progress() as report:
         found = library_rows(

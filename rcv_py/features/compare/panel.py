@@ -279,11 +279,12 @@ class ComparePanel(TablePanel[Comparison]):
             ask, begin = self.incremental("overview", STRIP), trace.span.begin
             # Both begin where the open capture does, whatever their clocks said.
             return lambda _: (state_areas(strip, begin), state_areas(ask(None), begin))
-        return lambda comparison: (
-            compare_rows(trace, comparison, by)
-            if comparison.kernel is not None or by == SIDE_BY_SIDE
-            else None
-        )
+
+        def rows(comparison: Comparison) -> CompareRows | None:
+            has_rows = comparison.kernel is not None or by == SIDE_BY_SIDE
+            return compare_rows(trace, comparison, by) if has_rows else None
+
+        return rows
 
     def _take_builds(self, baseline: Baseline, change: ProgramChange) -> None:
         """Show two programs, one of which has not run: A is the open capture if that has run."""
@@ -335,11 +336,9 @@ class ComparePanel(TablePanel[Comparison]):
 
     def _take(self, by: str, comparison: Comparison, shown: Shown) -> None:
         baseline = self.session.baseline.value
-        if (
-            baseline is None
-            or comparison.a is not baseline.costs
-            or comparison.noise_of is not _costs(baseline.replicate)
-        ):
+        if baseline is None or comparison.a is not baseline.costs:
+            return
+        if comparison.noise_of is not _costs(baseline.replicate):
             return
         self.result = comparison
         if by != self.by:
@@ -356,7 +355,7 @@ class ComparePanel(TablePanel[Comparison]):
             if by != self._shown_by:  # other rows: the old scroll position means nothing
                 self.view.scrollToTop()
             self.ways.setCurrentWidget(self.view)
-            self._show_count()
+            self._show_count(shown)
         self._shown_by = by
         self._say_inner(shown)
         self._follow()
@@ -372,13 +371,10 @@ class ComparePanel(TablePanel[Comparison]):
         self.ways.setCurrentIndex(1)
 
     def _say_inner(self, shown: Shown) -> None:
-        if shown is None:
-            assert self.result is not None
-            self.inner.say(self.result.judgement.sentence)
-        elif isinstance(shown, CompareRows) and len(shown) and not self.view.table.rowCount():
-            self.inner.say(ALL_WITHIN)
-        else:
-            self.inner.say("")
+        assert self.result is not None
+        is_filtered = isinstance(shown, CompareRows) and len(shown) and not self.view.table.rowCount()
+        why = self.result.judgement.sentence if shown is None else ALL_WITHIN if is_filtered else ""
+        self.inner.say(why)
 
     def _show_verdict(self) -> None:
         comparison, baseline = self.result, self.session.baseline.value
@@ -399,14 +395,12 @@ class ComparePanel(TablePanel[Comparison]):
         rows = self.view.rows
         if rows is not None and self.by != TIME:
             self.view.show_rows(rows, self.only.isChecked())
-            self._show_count()
+            self._show_count(rows)
             self._say_inner(rows)
 
-    def _show_count(self) -> None:
-        rows = self.view.rows
-        if rows is not None:
-            real = int(np.count_nonzero(rows.is_real))
-            self.detail.setText(Message("{0}, {1:,} beyond noise", plural(len(rows), "row"), real))
+    def _show_count(self, rows: CompareRows) -> None:
+        real = int(np.count_nonzero(rows.is_real))
+        self.detail.setText(Message("{0}, {1:,} beyond noise", plural(len(rows), "row"), real))
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -441,11 +435,9 @@ class ComparePanel(TablePanel[Comparison]):
         return ("rcv", "compare", *sides, f"--by={self.by}", *real, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
+        table = self.view.table
         if self.change is not None and self.by in PROGRAM_TABLES:
-            found = self.program.table
-            return Sheet(Message("Compare: {0}", MODES[self.by]), found.headers, found.table())
-        if self.result is None or self.view.rows is None or self.by == TIME:
+            table = self.program.table
+        elif self.result is None or self.view.rows is None or self.by == TIME:
             return None
-        return Sheet(
-            Message("Compare: {0}", MODES[self.by]), self.view.table.headers, self.view.table.table()
-        )
+        return Sheet(Message("Compare: {0}", MODES[self.by]), table.headers, table.table())

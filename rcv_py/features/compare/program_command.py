@@ -32,17 +32,7 @@ TRIPS = {
     "regression": ("registers", "spills", "waves"),
     **{name: (name,) for name in ("registers", "spills", "waves")},
 }
-_OF_CAPTURES = (
-    "metric",
-    "least",
-    "seed",
-    "waves",
-    "beyond_noise",
-    "junit",
-    "twin",
-    "jobs",
-    "cluster",
-)
+_OF_CAPTURES = ["metric", "least", "seed", "waves", "beyond_noise", "junit", "twin", "jobs", "cluster"]
 _NAMED = 6  # kernels that a sentence names
 
 
@@ -50,14 +40,11 @@ def compare_builds(before: Sequence[Path], after: Sequence[Path], options: Compa
     """Compare kernels of builds, or one capture with its kernel of a build."""
     for flag in _OF_CAPTURES:
         if flag in options.given:
-            raise UsageError(
-                Message("{0} is about recorded cycles, and B has not run.", flag_of(flag)),
-                hint="Leave it out, or record B with rocprofv3 --att.",
-            )
+            text = Message("{0} is about recorded cycles, and B has not run.", flag_of(flag))
+            raise UsageError(text, hint="Leave it out, or record B with rocprofv3 --att.")
     if options.by not in BY:
-        raise UsageError(
-            Message("Builds have no --by {0}.", options.by), hint="Use instruction, block or class."
-        )
+        text = Message("Builds have no --by {0}.", options.by)
+        raise UsageError(text, hint="Use instruction, block or class.")
     a, b = ({(path.parent.name, path.name): path for path in side} for side in (before, after))
     if shape_of(before[0]) is not CaptureForm.COMPILED:
         return _of_capture(before, after, options)
@@ -65,10 +52,9 @@ def compare_builds(before: Sequence[Path], after: Sequence[Path], options: Compa
     if len(before) == len(after) == 1:
         pairs = [(before[0], after[0])]
     if not pairs:
-        raise UsageError(
-            "The builds have no kernel of the same name and target.",
-            hint=Message("A has {0}.", some([kernel_label(path) for path in before], _NAMED)),
-        )
+        names = some([kernel_label(path) for path in before], _NAMED)
+        none = "The builds have no kernel of the same name and target."
+        raise UsageError(none, hint=Message("A has {0}.", names))
     found = [_change(opened(options, one), opened(options, other)) for one, other in pairs]
     if len(found) == 1 and len(before) == len(after) == 1:
         return _one(found[0], options)
@@ -92,15 +78,11 @@ def _of_capture(before: Sequence[Path], after: Sequence[Path], options: CompareO
     same = [path for path in after if path.name in symbols and path.parent.name.startswith(trace.target)]
     fitting = same or (list(after) if len(after) == 1 else [])
     if len(fitting) != 1:
-        raise UsageError(
-            Message(
-                "{0} kernels of the build fit {1} of {2}.", len(fitting), trace.kernel_name, trace.target
-            ),
-            hint=Message(
-                "Choose with --kernel and --target: {0}.",
-                some([kernel_label(path) for path in after], _NAMED),
-            ),
+        text = Message(
+            "{0} kernels of the build fit {1} of {2}.", len(fitting), trace.kernel_name, trace.target
         )
+        names = some([kernel_label(path) for path in after], _NAMED)
+        raise UsageError(text, hint=Message("Choose with --kernel and --target: {0}.", names))
     return _one(_change(trace, opened(options, fitting[0])), options)
 
 
@@ -111,13 +93,11 @@ def _one(found: ProgramChange, options: CompareOptions) -> CommandAnswer:
     def text() -> Iterator[Part]:
         yield bold(verdict(found), sys.stdout)
         if options.by != "class":
-            measures = measure_table(found)
-            yield from ("", TextTable(measures))
+            yield from ("", TextTable(measure_table(found)))
         if len(table):
             yield from ("", TextTable(shown, found.b))
-            yield Message(
-                "\n{0:,} of {1}. {2}", len(shown), plural(len(table), table.spec.noun), table.spec.note
-            )
+            of = plural(len(table), table.spec.noun)
+            yield Message("\n{0:,} of {1}. {2}", len(shown), of, table.spec.note)
         if found.unknown:
             yield Message("Not known of both builds: {0}.", ", ".join(found.unknown))
 
@@ -137,8 +117,7 @@ def _several(
 ) -> CommandAnswer:
     table = kernel_table(found)
     shown = limited(table, options)
-    worse = sum(bool(one.worse) for one in found)
-    same = sum(one.align.is_same for one in found)
+    worse, same = sum(bool(one.worse) for one in found), sum(one.align.is_same for one in found)
     sentence = Message(
         "{0} in both builds: {1:,} unchanged, {2:,} with more registers, more spills or fewer waves.",
         plural(len(found), "kernel"),

@@ -62,8 +62,7 @@ def _gate(fail_on: str | None, rows: Sequence[BuildStep]) -> int:
 def _text(rows: Sequence[BuildStep], root: Path, shown: TextTable) -> Iterator[Part]:
     changed = sum(row.verdict in (Verdict.MORE, Verdict.FEWER) for row in rows)
     said = f"{count(changed) if changed else 'none'} {'differ' if changed > 1 else 'differs'}"
-    heading = Message(
-        "{0} below {1}; {2} from the previous one beyond noise", plural(len(rows), "capture"), root, said
-    )
+    captures = plural(len(rows), "capture")
+    heading = Message("{0} below {1}; {2} from the previous one beyond noise", captures, root, said)
     yield bold(heading, sys.stdout)
     yield from ("", shown, *sentences(rows, root))

@@ -47,9 +47,8 @@ def run(options: CountersOptions) -> CommandAnswer:
     rows, derived = raw_rows(found, options.se, options.cu), None
     if not options.raw:
         files = tuple(read_definitions(text, name) for name, text in texts.items())
-        derived = derived_counters(
-            found, trace.clock, files, trace.architecture, engines=options.se, units=options.cu
-        )
+        places = {"engines": options.se, "units": options.cu}
+        derived = derived_counters(found, trace.clock, files, trace.architecture, **places)
         rows += derived_rows(derived)
     errors = [] if derived is None else list(derived.mistakes)
     for name, error in errors:  # its name is missing because the formula could not be read
@@ -115,24 +114,19 @@ def _only(rows: tuple[CounterRow, ...], options: CountersOptions) -> tuple[Count
         return rows
     missing = [name for name in options.only if name not in [row.name for row in rows]]
     if missing:
-        raise UsageError(
-            Message("There is no counter {0!r}.", missing[0]), hint="`rcv counters --list` names them."
-        )
+        text = Message("There is no counter {0!r}.", missing[0])
+        raise UsageError(text, hint="`rcv counters --list` names them.")
     return tuple(row for row in rows if row.name in options.only)
 
 
 def _check_places(options: CountersOptions, found: Counters) -> None:
-    for wanted, there, what in (
-        (options.se, found.engines(), "shader engine"),
-        (options.cu, found.units(), "compute unit"),
-    ):
+    engines, units = (options.se, found.engines()), (options.cu, found.units())
+    for (wanted, there), what in ((engines, "shader engine"), (units, "compute unit")):
         missing = [number for number in wanted or () if number not in there]
         if missing:
+            text = Message("No counter was recorded on {0} {1}.", what, missing[0])
             names = ", ".join(map(str, there)) or "none"
-            raise UsageError(
-                Message("No counter was recorded on {0} {1}.", what, missing[0]),
-                hint=Message("There are: {0}.", names),
-            )
+            raise UsageError(text, hint=Message("There are: {0}.", names))
 
 
 def _read(path: Path) -> str:
@@ -148,8 +142,6 @@ def _read(path: Path) -> str:
 
 def _notes(found: Counters, derived: DerivedSet | None, rows: Sequence[CounterRow] = ()) -> Iterator[str]:
     notes = [*found.notes, *(row.why_unknown for row in rows if row.why_unknown)]
-    if derived is not None and derived.left_out:
-        notes.append(
-            Message("{0:,} built-in formulas need counters that were not recorded.", derived.left_out)
-        )
+    if derived is not None and (n := derived.left_out):
+        notes.append(Message("{0:,} built-in formulas need counters that were not recorded.", n))
     yield from ["", *notes] if notes else []

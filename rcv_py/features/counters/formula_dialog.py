@@ -97,9 +97,8 @@ class FormulaDialog(QDialog):
         self.setWindowTitle(translated(TITLE))
         self.resize(1060, 640)
         self.tabs = plain_text.named(QTabWidget(), "Files of formulas")
-        self.help = plain_text.named(
-            QPlainTextEdit(grammar(), readOnly=True), "Help on the language of formulas"
-        )
+        text = QPlainTextEdit(grammar(), readOnly=True)
+        self.help = plain_text.named(text, "Help on the language of formulas")
         self.mistakes = plain_text.named(QListWidget(), "Mistakes")
         self.mistakes.setMaximumHeight(110)
         self.state = plain_text.PlainLabel(role="muted", wordWrap=True)

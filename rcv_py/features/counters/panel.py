@@ -69,14 +69,13 @@ class CountersPanel(CurvePanel):
         self._colors: dict[str, int] = {}  # numbers of the palette
         self._wanted = self.request(self._compute)
         self._redraw = self.request(self._draw)
-        everyone = (("All engines", EVERY, "Sum over all shader engines."),)
-        self.engines = self.add_choice("engine", "Which shader engines", everyone, self._wanted.now)
+        everyone, now = (("All engines", EVERY, "Sum over all shader engines."),), self._wanted.now
+        self.engines = self.add_choice("engine", "Which shader engines", everyone, now)
         everyone = (("All units", EVERY, "Sum over all compute units."),)
-        self.units = self.add_choice("unit", "Which compute units", everyone, self._wanted.now)
+        self.units = self.add_choice("unit", "Which compute units", everyone, now)
+        tip = "Streamed counters: sum over all."
         self.within = {
-            name: self.add_choice(
-                name, title, ((all_of, EVERY, "Streamed counters: sum over all."),), self._wanted.now
-            )
+            name: self.add_choice(name, title, ((all_of, EVERY, tip),), now)
             for name, (title, all_of, _) in WITHIN.items()
         }
         simds = (
@@ -140,9 +139,8 @@ class CountersPanel(CurvePanel):
         return [int(value)] if value.isdigit() else None
 
     def _take(self, answer: _Answer) -> None:
-        if answer.counters is not None and (
-            self.answer is None or self.answer.counters is not answer.counters
-        ):
+        shown = None if self.answer is None else self.answer.counters
+        if answer.counters is not None and shown is not answer.counters:
             self._fill_places(answer.counters, answer.full)
         self.answer = answer
         if answer.counters is not None and answer.counters.raw:
@@ -219,12 +217,9 @@ class CountersPanel(CurvePanel):
         answer = self.answer
         if answer is None or answer.counters is None or answer.derived is None:
             return
-        rows = self._listed()
-        parts = [
-            Message("{0} of {1}", len(self._drawn), plural(len(rows), "curve")) if self._drawn else _NOTHING
-        ]
-        wrong = len(answer.derived.mistakes)
-        if wrong:
+        drawn = Message("{0} of {1}", len(self._drawn), plural(len(self._listed()), "curve"))
+        parts: list[str] = [drawn if self._drawn else _NOTHING]
+        if wrong := len(answer.derived.mistakes):
             parts.append(Message("{0} without a value: see Formulas…", plural(wrong, "formula")))
         if answer.derived.left_out:
             parts.append(Message("{0} not recorded", plural(answer.derived.left_out, "built-in formula")))

@@ -71,18 +71,16 @@ def _check(options: PmcOptions, table: PmcTable, found: Sequence[traffic.Traffic
         known = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
         if not names:
             raise UsageError("The tables hold no dispatches.", hint="Did the application launch a kernel?")
-        raise UsageError(
-            Message("No kernel has {0!r} in its name.", options.kernel), hint=Message("There are {0}.", known)
-        )
+        text = Message("No kernel has {0!r} in its name.", options.kernel)
+        raise UsageError(text, hint=Message("There are {0}.", known))
     if all(isnan(row.counted[key]) for row in found for key in _NEEDED):
         counted = ", ".join(table.counters[:4]) or "none"
         family = traffic.family_of(table)
         hits, misses, reads = (traffic.counter_of(key, family) for key in _NEEDED[:3])
         lacking = Message("{0}, {1} and {2} are missing", hits, misses, reads)
-        raise UsageError(
-            Message("The tables hold no counter of L2 or memory ({0}); {1}.", counted, lacking),
-            hint="Record them: " + " and, in another run, ".join(traffic.pmc_lines(_NEEDED, family)),
-        )
+        text = Message("The tables hold no counter of L2 or memory ({0}); {1}.", counted, lacking)
+        lines = " and, in another run, ".join(traffic.pmc_lines(_NEEDED, family))
+        raise UsageError(text, hint=f"Record them: {lines}")
 
 
 def _text(
