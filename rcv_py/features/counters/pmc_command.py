@@ -80,7 +80,7 @@ def _check(options: PmcOptions, table: PmcTable, found: Sequence[traffic.Traffic
         lacking = Message("{0}, {1} and {2} are missing", hits, misses, reads)
         text = Message("The tables hold no counter of L2 or memory ({0}); {1}.", counted, lacking)
         lines = " and, in another run, ".join(traffic.pmc_lines(_NEEDED, family))
-        raise UsageError(text, hint=f"Record them: {lines}")
+        raise UsageError(text, hint=Message("Record them: {0}", lines))
 
 
 def _text(

@@ -84,11 +84,10 @@ def _of_compiled(paths: list[Path]) -> CommandAnswer:
 def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
     trace = opened(options, path)
     if options.read:  # what the panel Problems shows of waves and markers
-        missing: dict[int, str] = {}
-        notes: dict[int, str] = {}
+        missing, notes = dict[int, str](), dict[int, str]()
         for batch in batches(trace):
-            missing.update(batch.missing)
-            notes.update(batch.notes)
+            missing |= batch.missing
+            notes |= batch.notes
         spans = markers(trace).problems if trace.has_shader_data else ()
         trace = replace(trace, problems=(*trace.problems, *trace.wave_problems(missing, notes), *spans))
     facts = info_result.info(trace, facts_about(trace).allocated)
@@ -130,14 +129,12 @@ def _of_format(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     kinds = [("thread trace", form["has_thread_trace"]), ("PC samples", form["has_pc_samples"])]
     what = join_texts(" and ", (name for name, is_there in kinds if is_there))
     version = Message("format {0}", form["version"]) if form["version"] else ""
-    target = (
-        Message("{0} ({1})", form["target"], INFERRED) if form["target_from"] == INFERRED else form["target"]
-    )
+    target = form["target"]
+    if form["target_from"] == INFERRED:
+        target = Message("{0} ({1})", target, INFERRED)
     yield "kernel", short_kernel(facts["kernel"]) if facts["kernel"] else ""
-    yield (
-        "compiled for" if form["is_static"] else "recorded",
-        join_texts(", ", filter(None, (target, what, version))),
-    )
+    said = join_texts(", ", filter(None, (target, what, version)))
+    yield "compiled for" if form["is_static"] else "recorded", said
 
 
 def _of_allocated(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -169,20 +166,15 @@ def _of_waves(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if waves["count"]:
         engines = ", ".join(f"SE{se}: {count(n)}" for se, n in waves["by_shader_engine"].items())
         life = Message("{0} to {1} cycles long", count(waves["min_cycles"]), count(waves["max_cycles"]))
-        yield (
-            "waves",
-            Message(
-                "{0} traced ({1}), {2}, {3}", count(waves["count"]), engines, life, byte_size(waves["bytes"])
-            ),
-        )
+        number, size = count(waves["count"]), byte_size(waves["bytes"])
+        yield "waves", Message("{0} traced ({1}), {2}, {3}", number, engines, life, size)
     else:
         yield "waves", "none traced"
     if occupancy["waves"]:
-        units = plural(occupancy["compute_units"], "compute unit")
-        peak = Message(
-            "{0} at most, {1:,.1f} on average at a time", count(occupancy["peak"]), occupancy["mean"]
-        )
-        yield "occupancy", Message("{0} on {1}: {2}", plural(occupancy["waves"], "wave"), units, peak)
+        number, units = plural(occupancy["waves"], "wave"), plural(occupancy["compute_units"], "compute unit")
+        most, mean = count(occupancy["peak"]), occupancy["mean"]
+        peak = Message("{0} at most, {1:,.1f} on average at a time", most, mean)
+        yield "occupancy", Message("{0} on {1}: {2}", number, units, peak)
 
 
 def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -192,17 +184,12 @@ def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     else:
         many = len(facts["kernels"])
         kernels = Message(" of {0}", plural(many, "kernel")) if many > 1 else ""
-        times = (
-            Message(", {0} executed {1}", count(code["executed"]), plural(code["hits"], "time"))
-            if code["hits"]
-            else ""
-        )
+        executed, hits = count(code["executed"] or 0), plural(code["hits"] or 0, "time")
+        times = Message(", {0} executed {1}", executed, hits) if code["hits"] else ""
         reader = facts["format"]["disassembler"]
         reader = Message(", read by {0}", reader) if reader else ""
-        yield (
-            "code",
-            Message("{0}{1}{2}{3}", plural(code["instructions"], "instruction"), kernels, times, reader),
-        )
+        size = plural(code["instructions"], "instruction")
+        yield "code", Message("{0}{1}{2}{3}", size, kernels, times, reader)
     if facts["waves"]["count"] or facts["occupancy"]["waves"]:
         yield "time", _time(facts["clock"])
     total = (code["latency"] or 0) + (code["idle"] or 0)
@@ -214,12 +201,8 @@ def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         nothing = np.zeros(0, dtype=np.int64)
         yield "samples", StallReasons(issued or 0, stalled or 0, nothing, unsure or 0).sentence
     files = Message("{0} ({1} with text)", plural(source["files"], "file"), count(source["files_with_text"]))
-    yield (
-        "source",
-        Message("{0} from {1}", plural(source["mapped"], "instruction"), files)
-        if source["mapped"]
-        else "none",
-    )
+    mapped = Message("{0} from {1}", plural(source["mapped"], "instruction"), files)
+    yield "source", mapped if source["mapped"] else "none"
     names = ("dispatches", "events", "markers")
     more = [f"{count(extras[name])} {name}" for name in names if extras[name]]
     more += [Message("counters {0}", ", ".join(extras["counters"]))] if extras["counters"] else []
@@ -227,9 +210,8 @@ def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _time(clock: dict[str, Any]) -> str:
-    text = Message(
-        "{0} to {1}, {2}", count(clock["start"]), count(clock["end"]), plural(clock["cycles"], "cycle")
-    )
+    start, end, cycles = count(clock["start"]), count(clock["end"]), plural(clock["cycles"], "cycle")
+    text = Message("{0} to {1}, {2}", start, end, cycles)
     rate = Message(" at {0:,.0f} MHz", clock["shader_mhz"]) if clock["shader_mhz"] else ""
     known = NO_CLOCK if clock["duration_ns"] is None else nanoseconds(clock["duration_ns"])
     return Message("{0}, {1}{2}", text, known, rate)

@@ -21,7 +21,6 @@ from rcv_py.results.field import DATA, PEOPLE, Field, of_analysis, only, record_
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
 
-_PATH = kinds.NAME("path", "Path of the folder")
 _INSTRUCTIONS = unknown(
     kinds.COUNT("instructions", "Instructions"), kinds.COUNT("executed", "Instructions that ran")
 )
@@ -80,7 +79,7 @@ _FORMAT = only(
 )
 FACTS = (
     CAPTURE,
-    _PATH,
+    kinds.NAME("path", "Path of the folder"),
     record_field("format", "What was recorded", *_FORMAT),
     kinds.NAME("kernel", "Name of the kernel with most cycles"),
     Field("kernels", kinds.texts("A name."), "Names of all kernels of the program"),
@@ -180,7 +179,6 @@ CAPTURES = Spec(
     kinds.NOTE("note", "What is wrong with it; empty if nothing is"),
     order="place dispatch waves instructions executed mapped hits latency cycles size recorded",
 )
-BELOW = (CAPTURES.field("captures"),)
 SCHEMA = Schema("info", "What a capture holds.", FACTS)
 PROGRAM_SCHEMA = Schema(
     "info.program",
@@ -188,8 +186,9 @@ PROGRAM_SCHEMA = Schema(
     tuple(field for field in FACTS if field.name != "activity"),
     version=1,
 )
-CAPTURES_SCHEMA = Schema("captures", "The captures below a folder.", BELOW, command="info")
-
+CAPTURES_SCHEMA = Schema(
+    "captures", "The captures below a folder.", (CAPTURES.field("captures"),), command="info"
+)
 _SIZE = kinds.BYTES._replace(has_minus_one=True)
 COMPILED = Spec(
     "compiled kernels",
@@ -220,9 +219,8 @@ def compiled_table(kernels: Sequence[CompiledKernel]) -> ResultTable:
 
 def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> ResultTable:
     """Return one row per capture; `places` are their displayed names."""
-    return ResultTable.of(
-        CAPTURES, entries, {"path": [str(entry.path) for entry in entries], "place": places}
-    )
+    paths = [str(entry.path) for entry in entries]
+    return ResultTable.of(CAPTURES, entries, {"path": paths, "place": places})
 
 
 def info(trace: Trace, allocated: AllocatedRegisters | None = None) -> dict[str, Any]:

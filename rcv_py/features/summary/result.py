@@ -13,7 +13,7 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary
 from rcv_py.base.text import Message
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, Kind, record, record_field, rows_field
+from rcv_py.results.field import DATA, Field, Kind, of_analysis, only, record, rows_field
 from rcv_py.results.json_types import Shape
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import ResultTable, Spec
@@ -79,18 +79,18 @@ def unit_text(name: str) -> tuple[str, str]:
     return next((field.title, field.sentence) for field in _UNIT if field.name == name)
 
 
+_FACT = only(
+    DATA,
+    kinds.TEXT("id", "Stable name"),
+    kinds.TEXT("name", "Displayed name"),
+    kinds.VALUE("value", "The value, in the unit of `unit` or of the name; a name is a text"),
+    kinds.TEXT("unit", "Unit, or what it is a part of", key="of"),
+)
 DOCUMENT = (
     CAPTURE,
-    rows_field(
-        "facts",
-        "Single numbers",
-        kinds.TEXT("id", "Stable name"),
-        kinds.TEXT("name", "Displayed name"),
-        kinds.VALUE("value", "The value, in the unit of `unit` or of the name; a name is a text"),
-        kinds.TEXT("unit", "Unit, or what it is a part of"),
-    ),
-    record_field(
-        "waves", "Waves", kinds.WAVES("traced", "Recorded"), kinds.WAVES("read", "Waves that could be read")
+    rows_field("facts", "Single numbers", *_FACT),
+    record(kinds.WAVES("traced", "Recorded"), kinds.WAVES("read", "Waves that could be read"))(
+        "waves", "Waves"
     ),
     kinds.mapping(kinds.SIGNED_CYCLES, (), "Time of all waves")(
         "activity",
@@ -136,9 +136,7 @@ def summary_document(name: str, found: DeviceSummary) -> dict[str, Any]:
     """Return the page of the capture of that name, as `DOCUMENT` declares it."""
     document: dict[str, Any] = {
         "capture": name,
-        "facts": [
-            {"id": fact.id, "name": fact.name, "value": fact.value, "unit": fact.of} for fact in found.facts
-        ],
+        "facts": [of_analysis(_FACT, fact) for fact in found.facts],
         "waves": {"traced": found.waves, "read": found.read},
     }
     document |= {title.replace(" ", "_"): dict(rows) for title, rows in parts(found)}
@@ -162,11 +160,9 @@ def _numbers(found: DeviceSummary) -> Iterator[tuple[Any, ...]]:
     for title, split in parts(found):
         whole = sum(value for _, value in split)
         yield from ((title, name, value, whole) for name, value in split)
-    if found.pipes is not None:
-        for place, resident, columns in pipe_rows(found):
-            yield from (
-                (place, Message("{0} cycles", name), cycles, resident) for name, cycles in columns.items()
-            )
+    for place, resident, columns in pipe_rows(found):
+        for name, cycles in columns.items():
+            yield place, Message("{0} cycles", name), cycles, resident
     if found.counters is not None:
         bars = found.counters.bars
         yield from (("counters", f"{bar.name} %", round(bar.value, 4), "busy time") for bar in bars)
@@ -181,10 +177,7 @@ def _numbers(found: DeviceSummary) -> Iterator[tuple[Any, ...]]:
 def parts(found: DeviceSummary) -> Iterator[tuple[str, list[tuple[str, int]]]]:
     """Yield each breakdown of a total: its title, and names with cycles or samples."""
     if found.activity is not None:
-        yield (
-            "activity",
-            [("issue", found.activity.issue), ("stall", found.activity.stall), ("idle", found.activity.idle)],
-        )
+        yield "activity", [(name, getattr(found.activity, name)) for name in ("issue", "stall", "idle")]
     if found.states is not None:
         yield "states", [(state.name, int(found.states.cycles[state])) for state in SHOWN]
     if found.reasons is not None:

@@ -19,6 +19,7 @@ from rcv_py.ui.core.shared_results import of_waves
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.tree_table import Parts, TreeColumn
 
+BAR_TIP = "Stalled cycles in the colour of the cause, idle cycles in grey."
 MAX_LINES = 200  # maximum instructions of a cause; a last row sums up the rest
 
 
@@ -82,9 +83,7 @@ class ByCause(Grouping[Attribution]):
                 lambda node: node.cause if node.depth == 1 else node.line,
                 "",
             ),
-            self.bar_column(
-                "cycles", "Stalled cycles in the colour of the cause, idle cycles in grey.", "cycles"
-            ),
+            self.bar_column("cycles", BAR_TIP, "cycles"),
             number("cycles", STALL),
             self.share_column(SHARE_OF_STALL, sort=STALL.name),
             number("idle", IDLE),
@@ -109,26 +108,18 @@ class ByCause(Grouping[Attribution]):
     def tip_of(self, node: WhyNode) -> str:
         """Return numbers, the reason as a sentence, and its basis."""
         text = CAUSE_TEXT[Cause(node.cause)]
-        numbers = Message(
-            "{0} stalled and {1} idle cycles, {2} times",
-            grouped(node.stall),
-            grouped(node.idle),
-            grouped(node.times),
-        )
+        stall, idle, times = grouped(node.stall), grouped(node.idle), grouped(node.times)
+        numbers = Message("{0} stalled and {1} idle cycles, {2} times", stall, idle, times)
         because = Message("Stalled because {0}.", text.sentence)
-        rests = (
-            Message("Evidence: {0}.", text.evidence)
-            if node.cause
-            else "Evidence: none, so no cause is assigned."
-        )
+        evidence = Message("Evidence: {0}.", text.evidence)
+        rests = evidence if node.cause else "Evidence: none, so no cause is assigned."
         sure = "" if text.is_certain or not node.cause else "Likely, not proven."
         lines = (self.name(node), numbers, because, rests, sure, self.place(node))
         return "\n".join(filter(None, lines))
 
     def spoken(self, node: WhyNode) -> str:
-        return Message(
-            "{0}, {1} stalled, {2} idle cycles", self.name(node), grouped(node.stall), grouped(node.idle)
-        )
+        stall, idle = grouped(node.stall), grouped(node.idle)
+        return Message("{0}, {1} stalled, {2} idle cycles", self.name(node), stall, idle)
 
     def nodes(self, result: Attribution) -> WhyNode:
         total, causes = result.total_stall, []
@@ -142,10 +133,8 @@ class ByCause(Grouping[Attribution]):
         return len(result) > 0
 
     def note(self, result: Attribution) -> str:
-        share = Message(
-            "{0} of {1} stalled cycles explained", known_percent(result.explained), count(result.total_stall)
-        )
-        return of_waves(self.session, share)
+        part, whole = known_percent(result.explained), count(result.total_stall)
+        return of_waves(self.session, Message("{0} of {1} stalled cycles explained", part, whole))
 
     def assumption(self, result: Attribution) -> str:
         return result.assumption

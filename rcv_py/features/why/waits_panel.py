@@ -130,24 +130,20 @@ class ByWait(Grouping[WaitSummary]):
         return len(result.blocking) > 0
 
     def note(self, result: WaitSummary) -> str:
-        text = Message(
-            "{0} cycles of stall in {1}", count(result.blocking.stall.sum()), plural(result.waves, "wave")
-        )
         store = self.session.store
         if store is not None and not store.is_complete:
             return Message("partial: {0:,} of {1} read", result.waves, plural(result.of, "wave"))
-        return of_waves(self.session, text)
+        stall, waves = count(result.blocking.stall.sum()), plural(result.waves, "wave")
+        return of_waves(self.session, Message("{0} cycles of stall in {1}", stall, waves))
 
     def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
         trace = self.session.trace.value
         if trace is None:
             return []
         lines = {node.line for wait in root.children for node in wait.children if node.stall}
-        kinds = sorted({int(trace.code.kind[line]) for line in lines} & set(KIND_TEXT))
-        return [
-            (self.ui.theme.kind(kind), KIND_NAME[TokenKind(kind)], KIND_TEXT[TokenKind(kind)])
-            for kind in kinds
-        ]
+        there = {int(trace.code.kind[line]) for line in lines}
+        kinds = [kind for kind in TokenKind if kind in there and kind in KIND_TEXT]
+        return [(self.ui.theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in kinds]
 
     def sheet(self, trace: Trace, result: WaitSummary, root: WhyNode) -> Sheet:
         return Sheet.of("Waits", flat_table(trace, result, waits_about(result, None)))
