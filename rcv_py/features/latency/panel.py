@@ -211,7 +211,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
         self.want_result(self._name())
         if self.is_memory:
             self.want_result(WAITS)
-        if self.kind.value == "access" and has_addresses(trace):
+        elif self.kind.value == "access" and has_addresses(trace):
             self.want_result("address")
 
     def _name(self) -> str:

@@ -40,13 +40,8 @@ def run(options: LoopsOptions) -> CommandAnswer:
 
 def _footer(inputs: Inputs, shown: ResultTable, of: int, options: LoopsOptions) -> Iterator[str]:
     loops = inputs.loops
-    yield Message(
-        "\n{0:,} of {1} in {2}. {3}",
-        len(shown),
-        plural(of, "row"),
-        plural(loops.waves, "wave"),
-        shown.spec.note,
-    )
+    rows, waves = plural(of, "row"), plural(loops.waves, "wave")
+    yield Message("\n{0:,} of {1} in {2}. {3}", len(shown), rows, waves, shown.spec.note)
     if options.by != "loops":
         return
     table, phases = loops.loops.table, loops.phases
@@ -54,11 +49,9 @@ def _footer(inputs: Inputs, shown: ResultTable, of: int, options: LoopsOptions) 
         head, branch = int(table.head[phases.loop]), int(table.branch[phases.loop])
         yield Message("Loop {0} to {1}, {2}:", head, branch, plural(len(phases), "wave"))
         for name, share, stall in zip(PHASES, phases.shares, phases.stall_shares, strict=True):
-            yield Message(
-                "  {0:<9} {1:5.1f} % of their time, {2:.1f} % of it stalled", name, 100 * share, 100 * stall
-            )
+            text = "  {0:<9} {1:5.1f} % of their time, {2:.1f} % of it stalled"
+            yield Message(text, name, 100 * share, 100 * stall)
     if phases.without:
         yield Message("{0} did not run this loop twice.", plural(phases.without, "wave"))
-    outliers = len(loops.loops.outliers)
-    if outliers:
+    if outliers := len(loops.loops.outliers):
         yield Message("{0} took much longer than others: see --by iterations.", plural(outliers, "iteration"))

@@ -79,9 +79,8 @@ class IterationStrip(BarChart):
 
     def select(self, first: int, stop: int = -1) -> None:
         super().select(first, stop)
-        text = Message(
-            "{0}, up to {1} cycles", plural(len(self), "iteration"), count(int(self.totals.max(initial=0)))
-        )
+        iterations, most = plural(len(self), "iteration"), count(int(self.totals.max(initial=0)))
+        text = Message("{0}, up to {1} cycles", iterations, most)
         chosen = "Nothing is selected." if first < 0 else Message("Selected: {0}", self.tip(first))
         self.setAccessibleDescription(translated(join_texts(". ", (text, chosen)) if len(self) else ""))
 
@@ -121,20 +120,21 @@ class LoopsPanel(TablePanel[LoopSummary]):
         super().__init__(ui)
         self._loop = -1
         self.rows = np.zeros(0, dtype=np.int64)  # the shown iterations
-        self.loops = named(RowsView(ui.theme, ui.settings), "Loops, most often continued first")
+        rows = partial(RowsView, ui.theme, ui.settings)
+        self.loops = named(rows(), "Loops, most often continued first")
         self.view = self.rows_view("Iterations of the chosen loop")
         self.strip = IterationStrip(ui.theme)
         self.shown_segments: Segments | None = None  # the shown segments
-        self.segments = named(RowsView(ui.theme, ui.settings), "Segments between barriers, most cycles first")
+        self.segments = named(rows(), "Segments between barriers, most cycles first")
         self.segments.widths.elastic = Elastic("meanwhile", "source", 120, 300)
         self.segments.cell_painters["bar"] = self._paint_segment
-        self.program = named(RowsView(ui.theme, ui.settings), "Loops of a program that has not run")
-        self.blocks = named(RowsView(ui.theme, ui.settings), "Its blocks, as ordered and in the best order")
+        self.program = named(rows(), "Loops of a program that has not run")
+        self.blocks = named(rows(), "Its blocks, as ordered and in the best order")
         for view in (self.program, self.blocks):
             view.widths.elastic = Elastic("source", "source", 120, 300)
         self.listed = Switch("What is listed", TABLES)
-        self.remembered = {"table": self.view, "loops": self.loops}
-        self.remembered |= {"segments": self.segments, "listed": self.listed}
+        self.remembered = {"table": self.view, "loops": self.loops, "segments": self.segments}
+        self.remembered |= {"listed": self.listed}
         self.legend, self.note, self.phases = Legend(), ElidedLabel(role="muted"), ElidedLabel(role="muted")
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.phases.setContentsMargins(8, 2, 8, 4)
@@ -198,8 +198,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.empty.say("" if len(loops) or len(blocks) else loops.spec.nothing)
         for view, table in ((self.program, loops), (self.blocks, blocks)):
             view.show_columns(result_columns(table, trace))
-        self.phases.setText(loops.spec.note)
-        self.phases.setToolTip(tooltip(loops.spec.note))
+        self._say_phases(loops.spec.note)
 
     def _go_to_first(self, view: RowsView, name: str, row: int) -> None:
         """Select the first instruction of a loop or block of a program that has not run."""
@@ -222,13 +221,12 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self._mark_segment()
 
     def _paint_segment(self, painter: QPainter, cell: QRect, row: int) -> None:
-        if self.shown_segments is None or row >= len(self.shown_segments):
-            return
-        waiting, cycles = int(self.shown_segments.waiting[row]), int(self.shown_segments.cycles[row])
-        theme = self.ui.theme
-        parts = [(cycles - waiting, theme.role("accent")), (waiting, theme.role("stall"))]
-        box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
-        draw_bar(painter, box, parts, int(self.shown_segments.cycles.max(initial=0)))
+        found, role = self.shown_segments, self.ui.theme.role
+        if found is not None and row < len(found):
+            waiting, cycles = int(found.waiting[row]), int(found.cycles[row])
+            parts = [(cycles - waiting, role("accent")), (waiting, role("stall"))]
+            box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
+            draw_bar(painter, box, parts, int(found.cycles.max(initial=0)))
 
     def _refresh_loops(self) -> None:
         trace, summary = self.session.trace.value, self.ui.results.cell("loops").value
@@ -243,10 +241,12 @@ class LoopsPanel(TablePanel[LoopSummary]):
         same = [i for i in range(len(table)) if (int(table.head[i]), int(table.branch[i])) == chosen]
         self._loop = same[0] if same else max(0, table.dominant)
         self.loops.set_current(self._loop)
-        text = self._phases_text()
+        self._say_phases(self._phases_text(self.result))
+        self._list()
+
+    def _say_phases(self, text: str) -> None:
         self.phases.setText(text)
         self.phases.setToolTip(tooltip(text))
-        self._list()
 
     def _pair(self) -> tuple[int, int] | None:
         """Return head and branch of the chosen loop: its row may change when more waves are read."""
@@ -255,9 +255,8 @@ class LoopsPanel(TablePanel[LoopSummary]):
         table = self.result.loops.table
         return int(table.head[self._loop]), int(table.branch[self._loop])
 
-    def _phases_text(self) -> str:
-        assert self.result is not None
-        loops = self.result.phases
+    def _phases_text(self, summary: LoopSummary) -> str:
+        loops = summary.phases
         if not len(loops):
             return ""
         shares = zip(PHASES, loops.shares, loops.stall_shares, strict=True)
@@ -265,7 +264,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
             Message("{0} {1} ({2:.0f} % stalled)", name, percent(share, 1), 100 * stall)
             for name, share, stall in shares
         ]
-        table, waves = self.result.loops.table, plural(len(loops), "wave")
+        table, waves = summary.loops.table, plural(len(loops), "wave")
         loop = f"{table.head[loops.loop]} – {table.branch[loops.loop]}"
         without = ""
         if loops.without:
@@ -335,13 +334,10 @@ class LoopsPanel(TablePanel[LoopSummary]):
 
     def _mark_segment(self) -> None:
         """Mark a segment that ends in the selected barrier, or begins after it."""
-        line = self.session.selection.value.line
-        if self.shown_segments is None or line is None:
+        line, found = self.session.selection.value.line, self.shown_segments
+        if found is None or line is None:
             return
-        ends, begins = (
-            np.flatnonzero(one == line) for one in (self.shown_segments.last, self.shown_segments.first)
-        )
-        rows = [*ends.tolist(), *begins.tolist()]
+        rows = [row for ends in (found.last, found.first) for row in np.flatnonzero(ends == line).tolist()]
         if self.segments.current not in rows:
             row = rows[0] if rows else -1
             self.segments.set_current(row, reveal=row != self.segments.current)
@@ -394,7 +390,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         return command_text.rcv(self.session, "loops", *which, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        if self.shown_segments is None:
-            return super().sheet()
         shown = self.segments.table
-        return Sheet(TABLES[SEGMENTS], shown.headers, shown.table())
+        is_shown = self.shown_segments is not None
+        return Sheet(TABLES[SEGMENTS], shown.headers, shown.table()) if is_shown else super().sheet()

@@ -39,12 +39,8 @@ def _phases(inputs: ReportInputs, found: LoopSummary) -> list[Part]:
     head, branch = int(loops.head[phases.loop]), int(loops.branch[phases.loop])
     borders = (0, head, branch + 1, len(inputs.trace.code))
     hottest = [_hottest(inputs, *region) for region in pairwise(borders)]
-    title = Message(
-        "Around the loop of instructions {0:,} to {1:,}, over {2}",
-        head,
-        branch,
-        plural(len(phases.wave), "wave"),
-    )
+    waves = plural(len(phases.wave), "wave")
+    title = Message("Around the loop of instructions {0:,} to {1:,}, over {2}", head, branch, waves)
     if phases.without:
         title += Message("; {0} did not run it twice", plural(phases.without, "wave"))
     series = (Series("stall", stall.tolist()), Series("other", (cycles - stall).tolist(), "idle"))
@@ -69,10 +65,7 @@ def _hottest(inputs: ReportInputs, first: int, stop: int) -> list[ReportCell]:
 
 def segments(inputs: ReportInputs) -> ReportSection | None:
     """What waves do from one barrier to the next, where there are barriers."""
-    if not inputs.waves:
-        return None
-    found = inputs.segments
-    if not len(found):
+    if not inputs.waves or not len(found := inputs.segments):
         return None
     table = segment_table(inputs.trace, found).head(TOP)
     cycles, waiting = found.cycles[:TOP], found.waiting[:TOP]

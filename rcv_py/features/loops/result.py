@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,9 @@ MAX_PARTS = 4  # kinds that a breakdown names
 
 def _split(row: Mapping[str, Any]) -> str:
     total = max(1, sum(row["kinds"].values()) + row["idle"])
-    parts = list(row["kinds"].items())[:MAX_PARTS]
-    return join_texts(
-        ", ", (Message("{0} {1:.0f} %", kind_name(kind), 100 * cycles / total) for kind, cycles in parts)
-    )
+    most = islice(row["kinds"].items(), MAX_PARTS)
+    parts = (Message("{0} {1:.0f} %", kind_name(kind), 100 * cycles / total) for kind, cycles in most)
+    return join_texts(", ", parts)
 
 
 _BRANCH = kinds.ROW("branch", "Index of the branch that jumps back")
@@ -365,11 +365,10 @@ def iteration_table(trace: Trace, found: LoopIterations, rows: np.ndarray, *, ha
 def iterations_of(found: LoopIterations, loop: int, wave: int | None = None) -> np.ndarray:
     """Return the rows of all iterations of a loop, of one wave (its index row) or of all waves, by time."""
     one = found.iterations
-    keep = one.loop == loop
     if wave is not None:
-        keep &= one.wave == wave
-    rows = np.flatnonzero(keep)
-    return rows if wave is not None else rows[np.argsort(one.begin[rows], kind="stable")]
+        return np.flatnonzero((one.loop == loop) & (one.wave == wave))
+    rows = np.flatnonzero(one.loop == loop)
+    return rows[np.argsort(one.begin[rows], kind="stable")]
 
 
 def iterations_of_loop(
@@ -458,11 +457,8 @@ def _barriers(inputs: Inputs) -> ResultTable:
 
 
 ASKED = (ALL_LOOPS, BARRIER_SKEW)  # by every table
-ASKED_BY = {
-    "distance": (LOAD_TO_USE,),
-    "chains": (CROSS_LANE,),
-    "segments": (ALL_SEGMENTS,),
-}  # additionally by one of them
+# Additionally by one of them:
+ASKED_BY = {"distance": (LOAD_TO_USE,), "chains": (CROSS_LANE,), "segments": (ALL_SEGMENTS,)}
 TABLES: dict[str, tuple[Spec, Callable[[Inputs], ResultTable]]] = {  # by the value of --by
     "loops": (LOOPS, lambda inputs: loop_table(inputs.trace, inputs.loops.loops.table)),
     "iterations": (ITERATIONS, _iterations),
@@ -485,12 +481,16 @@ SCHEMA = Schema(
 
 def facts(inputs: Inputs) -> dict[str, Any]:
     """Return the facts about all loops: waves, the dominant loop, phases, outliers and barriers."""
-    loops = inputs.loops
-    found = inputs.answers.of(BARRIER_SKEW, inputs.rows)
+    loops, found = inputs.loops, inputs.answers.of(BARRIER_SKEW, inputs.rows)
+    shares = zip(PHASES, loops.phases.shares.tolist(), loops.phases.stall_shares.tolist(), strict=True)
+    phases = {
+        name: {"share_of_wave_cycles": round(share, 6), "stall_share_of_phase": round(stall, 6)}
+        for name, share, stall in shares
+    }
     return {
         "waves": loops.waves,
         "dominant_loop": loops.loops.table.dominant,
-        "phases": _phase_shares(loops),
+        "phases": phases if len(loops.phases) else None,
         "outliers": len(loops.loops.outliers),
         "barriers": {
             "instances": len(found),
@@ -501,15 +501,4 @@ def facts(inputs: Inputs) -> dict[str, Any]:
             "is_group_guessed": found.is_guess,
             "groups_known_by": found.known_by.name.lower() if len(found) else None,
         },
-    }
-
-
-def _phase_shares(loops: LoopSummary) -> dict[str, Any] | None:
-    found = loops.phases
-    if not len(found):
-        return None
-    columns = zip(PHASES, found.shares.tolist(), found.stall_shares.tolist(), strict=True)
-    return {
-        name: {"share_of_wave_cycles": round(share, 6), "stall_share_of_phase": round(stall, 6)}
-        for name, share, stall in columns
     }

@@ -37,7 +37,7 @@ def text_of(panel: WhatIfPanel, column: str) -> list[str]:
 
 
 def is_played(panel: WhatIfPanel) -> bool:
-    return bool(panel.experiments) and panel._next() is None and panel.ui.tasks.idle
+    return bool(panel.experiments) and not panel._left() and panel.ui.tasks.idle
 
 
 def test_remedies_are_played_in_turn(shown: WhatIfPanel, qtbot: QtBot) -> None:
@@ -120,8 +120,7 @@ def test_what_is_refused_says_why(shown: WhatIfPanel, qtbot: QtBot) -> None:
 def test_stop_and_go_on(shown: WhatIfPanel, qtbot: QtBot) -> None:
     shown.stop.click()
     qtbot.waitUntil(lambda: bool(shown.experiments) and shown.ui.tasks.idle)
-    left = shown._next()
-    assert left is not None
+    left = shown._left()[0]
     assert shown.stop.text() == "Replay"
     shown.stop.click()
     qtbot.waitUntil(lambda: left.changes in shown.known)
