@@ -482,15 +482,17 @@ SCHEMA = Schema(
 def facts(inputs: Inputs) -> dict[str, Any]:
     """Return the facts about all loops: waves, the dominant loop, phases, outliers and barriers."""
     loops, found = inputs.loops, inputs.answers.of(BARRIER_SKEW, inputs.rows)
-    shares = zip(PHASES, loops.phases.shares.tolist(), loops.phases.stall_shares.tolist(), strict=True)
-    phases = {
-        name: {"share_of_wave_cycles": round(share, 6), "stall_share_of_phase": round(stall, 6)}
-        for name, share, stall in shares
-    }
+    phases = None
+    if len(loops.phases):
+        shares = zip(PHASES, loops.phases.shares.tolist(), loops.phases.stall_shares.tolist(), strict=True)
+        phases = {
+            name: {"share_of_wave_cycles": round(share, 6), "stall_share_of_phase": round(stall, 6)}
+            for name, share, stall in shares
+        }
     return {
         "waves": loops.waves,
         "dominant_loop": loops.loops.table.dominant,
-        "phases": phases if len(loops.phases) else None,
+        "phases": phases,
         "outliers": len(loops.loops.outliers),
         "barriers": {
             "instances": len(found),

@@ -195,10 +195,9 @@ class OccupancyPanel(CurvePanel):
         if trace is not None and by == STATE:
             return _states_text(trace, answer)
         peaks = {int(row.curve.value.max()) for row in self.shown}
+        said = Message("peaks between {0:,} and {1:,} waves", min(peaks), max(peaks))
         if len(peaks) == 1:
             said = Message("at most {0} at a time each", plural(peaks.pop(), "wave"))
-        else:
-            said = Message("peaks between {0:,} and {1:,} waves", min(peaks), max(peaks))
         per_unit = {curve.slots // curve.units for curve in answer if curve.slots}
         if len(per_unit) != 1 or by == SIMD:
             return said

@@ -200,9 +200,5 @@ def _cells(trace: Trace, one: result.RangeRow) -> Rich:
         name = line_link(one.instruction, f"{one.instruction}  {elide_right(name, NAME_LETTERS)}")
     elif one.place is not None:
         name = source_link(*one.place, elide_left(place_text(trace.sources, *one.place), NAME_LETTERS))
-    return rich(
-        "<tr><td align='right'>{}</td><td align='right'>{}</td><td>{}</td></tr>",
-        count(one.cycles),
-        percent(one.share, 1),
-        name,
-    )
+    row = "<tr><td align='right'>{}</td><td align='right'>{}</td><td>{}</td></tr>"
+    return rich(row, count(one.cycles), percent(one.share, 1), name)

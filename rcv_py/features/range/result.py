@@ -1,6 +1,7 @@
 """A range of cycles: what waves did in it by cause, instruction, source line and unit."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -67,6 +68,9 @@ BETWEEN = record_field(
     kinds.MEAN_CYCLES("mean", "Mean iteration"),
     is_unknown=True,
 )
+_TFLOPS = kinds.FROM_0(
+    "tflops", "The same per second, of traced waves alone; null if the clock is unknown", is_unknown=True
+)
 FACTS = (
     CAPTURE,
     kinds.CYCLE_RANGE("range", "The range; the whole capture if none was given"),
@@ -76,19 +80,13 @@ FACTS = (
     kinds.CYCLES("wave_cycles", "Time that these waves spent in the range, summed"),
     kinds.COUNT("hits", "Executions that issued in the range"),
     kinds.FROM_0("flop", "Operations of the MFMA or WMMA instructions that issued in it"),
-    kinds.FROM_0(
-        "tflops", "The same per second, of traced waves alone; null if the clock is unknown", is_unknown=True
-    ),
+    _TFLOPS,
     kinds.FROM_0(
         "valu_flop",
         "Upper bound of the floating-point operations of the VALU instructions that issued in it, where the "
         "mnemonic gives them: counts all lanes of a wave, because the execution mask is not recorded",
     ),
-    kinds.FROM_0(
-        "valu_tflops",
-        "The same per second, of traced waves alone; null if the clock is unknown",
-        is_unknown=True,
-    ),
+    replace(_TFLOPS, name="valu_tflops", title="valu tflops"),
     kinds.TEXT("assumption", "What the causes assume, as a sentence"),
     BETWEEN,
 )
@@ -130,11 +128,9 @@ def _causes(_trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
 def _instructions(trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     cost, whole = found.cost, max(1, found.wave_cycles)
     for row in np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))].tolist():
-        cycles, hits = int(cost[row]), int(found.hits[row])
+        text, cycles, hits = trace.code.text[row], int(cost[row]), int(found.hits[row])
         share, source = cycles / whole, source_of(trace, row)
-        yield RangeRow(
-            INSTRUCTION, trace.code.text[row], row, hits=hits, cycles=cycles, share=share, source=source
-        )
+        yield RangeRow(INSTRUCTION, text, row, hits=hits, cycles=cycles, share=share, source=source)
 
 
 def _lines(trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rcv_py.analysis.cost.activity import MEANING, SHOWN, Activity, StateShares
 from rcv_py.analysis.cost.pc_samples import StallReasons, reason_meaning, reason_name
-from rcv_py.analysis.counters.counter_shares import CounterShares
+from rcv_py.analysis.counters.counter_shares import CounterBar, CounterShares
 from rcv_py.analysis.counters.pmc.decision import decision
 from rcv_py.analysis.counters.pmc.traffic import traffic, traffic_facts
 from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT
@@ -82,20 +82,16 @@ def reason_parts(reasons: StallReasons | None) -> list[tuple[str, int, Color, st
     """Return issued samples, followed by stalled samples by reason, the most frequent first."""
     if reasons is None or not reasons.samples:
         return []
-    parts: list[tuple[str, int, Color, str]] = [
-        ("issued", reasons.issued, role("line"), "the instruction issued in the sample")
-    ]
-    parts += [
+    ranked = [
         (reason_name(reason), samples, partial(Theme.reason, kind=reason), reason_meaning(reason))
         for reason, samples in reasons.ranked()
     ]
-    if reasons.unsure:
-        parts.append(
-            ("not recorded", reasons.unsure, role("muted"), "host traps do not record whether it issued")
-        )
-    if reasons.unknown:
-        parts.append(("no reason given", reasons.unknown, role("muted"), "the file names none"))
-    return parts
+    rest = [
+        ("not recorded", reasons.unsure, role("muted"), "host traps do not record whether it issued"),
+        ("no reason given", reasons.unknown, role("muted"), "the file names none"),
+    ]
+    issued = ("issued", reasons.issued, role("line"), "the instruction issued in the sample")
+    return [issued, *ranked, *(part for part in rest if part[1])]
 
 
 def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
@@ -132,15 +128,12 @@ def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
 
 def counter_meters(shares: CounterShares | None) -> tuple[Meter, ...]:
     """Return meters of hardware counters; pipes that may issue twice can exceed 100 %."""
-    return tuple(
-        Meter(
-            bar.name,
-            bar.value,
-            partial(Theme.kind, kind=TokenKind[bar.kind]),
-            PEAK if bar.name.endswith("Peak") else MEAN,
-        )
-        for bar in (() if shares is None else shares.bars)
-    )
+
+    def meter(bar: CounterBar) -> Meter:
+        color = partial(Theme.kind, kind=TokenKind[bar.kind])
+        return Meter(bar.name, bar.value, color, PEAK if bar.name.endswith("Peak") else MEAN)
+
+    return () if shares is None else tuple(map(meter, shares.bars))
 
 
 def pmc_facts(trace: Trace) -> tuple[Fact, ...]:
@@ -304,17 +297,14 @@ class SummaryPanel(Panel):
         card.setVisible(bool(facts))
 
     def _say(self, summary: DeviceSummary) -> None:
-        note = ""
+        note, chosen = "", waves_note(self.session)
         if summary.reasons is not None and summary.occupancy is None and not summary.waves:
             note = NO_TIMES
         elif summary.read < summary.waves:
-            note = Message(
-                "partial: states and pipes of {0:,} of {1}", summary.read, plural(summary.waves, "wave")
-            )
-        elif waves_note(self.session):
-            note = Message(
-                "Lives, activity and states of {0}; SIMDs are busy with all waves.", waves_note(self.session)
-            )
+            waves = plural(summary.waves, "wave")
+            note = Message("partial: states and pipes of {0:,} of {1}", summary.read, waves)
+        elif chosen:
+            note = Message("Lives, activity and states of {0}; SIMDs are busy with all waves.", chosen)
         self.note.setText(note)
         self.note.setVisible(bool(note))
 

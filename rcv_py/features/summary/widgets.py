@@ -38,10 +38,10 @@ class FactList(QWidget):
 
     def set_facts(self, facts: Sequence[Fact]) -> None:
         """Show these numbers; labels are kept while the facts are the same."""
-        facts = tuple(facts)
-        if _shape(facts) != _shape(self.facts):
-            self._rebuild(facts)
-        self.facts = facts
+        before, after = ([(one.id, bool(one.of)) for one in shown] for shown in (self.facts, facts))
+        self.facts = tuple(facts)
+        if before != after:
+            self._rebuild(self.facts)
         for row, fact in enumerate(facts):
             name, text, of = map(translated, (fact.name, fact.text, fact.of))
             said = f"{name}: {text} {of}"
@@ -70,10 +70,6 @@ class FactList(QWidget):
                 self._grid.addWidget(label, row, place, 1, 2 if is_wide else 1)
                 self._labels.append(label)
         self._grid.setRowStretch(len(facts), 1)
-
-
-def _shape(facts: tuple[Fact, ...]) -> list[tuple[str, bool]]:
-    return [(fact.id, bool(fact.of)) for fact in facts]
 
 
 class Meter(NamedTuple):
@@ -135,12 +131,10 @@ class Meters(QWidget):
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        metrics = self.fontMetrics()
-        names = [
-            metrics.horizontalAdvance(translated(meter.name)) for meter in self.meters if not meter.is_heading
-        ]
+        wide = self.fontMetrics().horizontalAdvance
+        names = [wide(translated(meter.name)) for meter in self.meters if not meter.is_heading]
         left = min(max(names, default=0) + 8, self.width() // 3)
-        right = metrics.horizontalAdvance(PERCENT_TEXT) + 8
+        right = wide(PERCENT_TEXT) + 8
         with QPainter(self) as painter:
             for row, meter in enumerate(self.meters):
                 box = QRect(0, row * self._row, self.width(), self._row)
@@ -177,15 +171,13 @@ def number(meter: Meter) -> str:
 def share_meters(parts: Sequence[tuple[str, int, Color, str]], unit: str) -> tuple[Meter, ...]:
     """Return the shares of a total as bars: of each part its name, value, colour and meaning."""
     total = sum(value for _, value, _, _ in parts)
-    return tuple(
-        Meter(
-            name,
-            100 * value / max(total, 1),
-            color,
-            Message("{0} of {1} {2}. {3}.", count(value), count(total), unit, capitalized(meaning)),
-        )
-        for name, value, color, meaning in parts
-    )
+    whole = count(total)
+
+    def meter(name: str, value: int, color: Color, meaning: str) -> Meter:
+        said = Message("{0} of {1} {2}. {3}.", count(value), whole, unit, capitalized(meaning))
+        return Meter(name, 100 * value / max(total, 1), color, said)
+
+    return tuple(meter(*part) for part in parts)
 
 
 class Card(QFrame):

@@ -39,11 +39,8 @@ def critical_path(inputs: ReportInputs) -> ReportSection | None:
 
     found = player.path()
     causes = path_causes(found)
-    bars = ReportBars(
-        "The critical path by cause",
-        causes.plain("cause"),
-        (Series("cycles", causes.plain("cycles"), "accent"),),
-    )
+    series = (Series("cycles", causes.plain("cycles"), "accent"),)
+    bars = ReportBars("The critical path by cause", causes.plain("cause"), series)
     intro = Message(
         "The span consists of this chain of events, each waiting for the previous event: {0} cycles over the "
         "replayed compute units. Events off the chain have slack: making them faster saves nothing.",

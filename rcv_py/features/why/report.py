@@ -14,6 +14,7 @@ from rcv_py.results.common import IDLE, STALL
 
 TOP = 15
 MAX_PRODUCERS = 3  # of a wait that are named
+_LARGEST = "The {0} largest: where cycles were paid, and which instruction caused them"
 _NO_STOPWATCH = (
     "Counters are replayed by the rules of the generation; the stall of a wait is "
     "charged to the instruction that ended it, with the turn that a wait takes by itself, which causes "
@@ -35,11 +36,9 @@ def causes(inputs: ReportInputs) -> ReportSection | None:
     names = cells.texts("cause", (cause.name for cause in about))
     main = [main_producer(found, cause) for cause in groups.cause.tolist()]
     top = found.at(np.argsort(-found.cycles, kind="stable")[:TOP])
-    note = found.assumption or ("This is attribution, not elapsed time: waves stall at the same time.")
-    explained, explained_idle = known_percent(found.explained), known_percent(found.explained_idle)
-    intro = Message(
-        "{0} of the stalled and {1} of the idle cycles have a cause. {2}", explained, explained_idle, note
-    )
+    note = found.assumption or "This is attribution, not elapsed time: waves stall at the same time."
+    stalled, idle = known_percent(found.explained), known_percent(found.explained_idle)
+    intro = Message("{0} of the stalled and {1} of the idle cycles have a cause. {2}", stalled, idle, note)
     parts = (
         ReportBars(
             "Stalled and idle cycles by cause",
@@ -70,9 +69,7 @@ def causes(inputs: ReportInputs) -> ReportSection | None:
             cells.declared(IDLE, top.idle),
             cells.shares("share", top.cycles, cycles),
             *cells.instructions(inputs, top.producer.tolist(), link="because of", guesses=top.is_guess),
-            caption=Message(
-                "The {0} largest: where cycles were paid, and which instruction caused them", len(top)
-            ),
+            caption=Message(_LARGEST, len(top)),
         ),
     )
     return ReportSection("causes", "Why cycles were spent", parts, intro)
@@ -110,10 +107,7 @@ def waits(inputs: ReportInputs) -> ReportSection | None:
 
 def idle_simds(inputs: ReportInputs) -> ReportSection | None:
     """Cycles in which a SIMD held waves and nothing happened, by the instructions they waited in."""
-    if not inputs.waves:
-        return None
-    found = inputs.bubbles
-    if not found.bubble:
+    if not inputs.waves or not (found := inputs.bubbles).bubble:
         return None
     computed = found.no_issue - found.bubble
     parts = (
