@@ -318,10 +318,8 @@ WORK = Spec(
         )
     ),
     nothing="No instruction ran.",
-    note=(
-        "The launch covers the traced shader engines; its operations are the operations per "
-        "counted wave times the number of its waves."
-    ),
+    note="The launch covers the traced shader engines; its operations are the operations per "
+    "counted wave times the number of its waves.",
 )
 
 

@@ -11,10 +11,8 @@ FEATURE = Feature(
             id="counters",
             title="Counters",
             tip="Hardware counters over time, and formulas.",
-            reading=(
-                "Curves share the axis of the time views: compare their peaks and gaps with what the "
-                "waves did then."
-            ),
+            reading="Curves share the axis of the time views: compare their peaks and gaps with what the "
+            "waves did then.",
             area="time",
             order=70,
             needs=(Affects.COUNTERS,),

@@ -10,10 +10,8 @@ FEATURE = Feature(
             id="trust",
             title="Problems and health",
             tip="What is wrong with the files, and whether the capture can be trusted.",
-            reading=(
-                "Problems are about files, health about the recording: read them before you believe a "
-                "surprising number."
-            ),
+            reading="Problems are about files, health about the recording: read them before you believe a "
+            "surprising number.",
             area="apart",
             order=90,
             icon="warning",

@@ -10,14 +10,10 @@ FEATURE = Feature(
         PanelEntry(
             id="latency",
             title="Latency",
-            tip=(
-                "What other waves hide of the latency, how long memory takes, waits for units and code, and "
-                "what the recorded addresses of lanes touch."
-            ),
-            reading=(
-                "Rows are ranked by latency that other waves do not hide: only that can make the kernel "
-                "faster."
-            ),
+            tip="What other waves hide of the latency, how long memory takes, waits for units and code, and "
+            "what the recorded addresses of lanes touch.",
+            reading="Rows are ranked by latency that other waves do not hide: only that can make the kernel "
+            "faster.",
             area="bottom",
             order=40,
             needs=(Affects.WAVES, Affects.CODE),

@@ -107,10 +107,8 @@ ITERATIONS = Spec(
     ),
     order="branch wave iteration start cycles median stall idle is_outlier",
     nothing="No loop jumped back twice, so no iteration lies between two jumps back.",
-    note=(
-        "An outlier took much longer than others: more than 1.5 interquartile ranges above "
-        "the third quartile."
-    ),
+    note="An outlier took much longer than others: more than 1.5 interquartile ranges above "
+    "the third quartile.",
 )
 PHASE_COSTS = Spec(
     "loops phases",
@@ -135,10 +133,8 @@ FIRST = Spec(
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
     nothing="No instruction stalled.",
-    note=(
-        "Stall of the first execution in each wave, which a better loop does not remove, "
-        "and of all later executions."
-    ),
+    note="Stall of the first execution in each wave, which a better loop does not remove, "
+    "and of all later executions.",
 )
 _RANK = kinds.NUMBER._replace(is_trimmed=True)  # a median, whole but for means of two
 _TO_WAIT = "From issue to the first wait that required it"
@@ -184,10 +180,8 @@ CHAINS = Spec(
         "last_source", "Source place of the last wait as file:line; empty if there is none", at=DATA
     ),
     nothing="No chain of cross-lane operations was found.",
-    note=(
-        "Each link waits for the previous link. Whether it must wait, or DPP could replace "
-        "it, is not analysed."
-    ),
+    note="Each link waits for the previous link. Whether it must wait, or DPP could replace "
+    "it, is not analysed.",
 )
 _BEGIN = kinds.ROW_OR_NONE._replace(text=lambda row: str(row) if row != OUTSIDE else "begin")
 _END = kinds.ROW_OR_NONE._replace(text=lambda row: str(row) if row != OUTSIDE else "end")
@@ -275,10 +269,8 @@ BARRIERS = Spec(
     kinds.WAVE("last_wave", "The wave that arrived last, such as se0/simd2/slot5/wv3"),
     common.SOURCE_PLACE,
     nothing="No barrier was run by two traced waves of a workgroup.",
-    note=(
-        "Skew: cycles from the first to the last arrival of a workgroup's traced waves. Without workgroup "
-        "numbers in the capture, waves whose barriers always opened together form a workgroup."
-    ),
+    note="Skew: cycles from the first to the last arrival of a workgroup's traced waves. Without workgroup "
+    "numbers in the capture, waves whose barriers always opened together form a workgroup.",
 )
 
 _PHASE = record(

@@ -35,11 +35,9 @@ LOOPS = Spec(
     window="head last depth instructions length mfma_busy_share_of_length bytes flop memory_cycles"
     " compute_cycles",
     nothing="The program has no loop.",
-    note=(
-        "Cycles are modelled: one wave alone, usual latencies of loads, every block once.  "
-        "Bytes and operations count a wave with all lanes active; the roofline of an iteration is the longer "
-        "of its memory and compute cycles."
-    ),
+    note="Cycles are modelled: one wave alone, usual latencies of loads, every block once.  "
+    "Bytes and operations count a wave with all lanes active; the roofline of an iteration is the longer "
+    "of its memory and compute cycles.",
 )
 SCHEMA = Schema("loops.program", "The loops of a program that has not run.", (common.CAPTURE, LOOPS.field()))
 

@@ -14,10 +14,8 @@ FEATURE = Feature(
             id="summary",
             title="Summary",
             tip="The capture in numbers, on one page.",
-            reading=(
-                "Every number says what it is a part of; begin with the duration and the cycles without "
-                "issue."
-            ),
+            reading="Every number says what it is a part of; begin with the duration and the cycles without "
+            "issue.",
             area="bottom",
             order=50,
             keys=("Ctrl+Alt+Shift+8",),

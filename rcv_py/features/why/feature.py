@@ -16,10 +16,8 @@ FEATURE = Feature(
             id="why",
             title="Why",
             tip="Why waves stalled and idled: by cause, by wait, by cycles without issue.",
-            reading=(
-                "Every stalled and idle cycle has a cause and an instruction to blame; cycles without "
-                "issue are only those that no other wave hides."
-            ),
+            reading="Every stalled and idle cycle has a cause and an instruction to blame; cycles without "
+            "issue are only those that no other wave hides.",
             area="bottom",
             order=20,
             needs=(Affects.CODE,),
