@@ -175,4 +175,4 @@ def test_reasons_of_the_kernel(qtbot: QtBot, reused: Reused, samples: Path) -> N
         for at, times in enumerate((sum(row.issued for row in rows), *dict(found.most_common()).values())):
             assert summary.reasons.meters[at].value == pytest.approx(100 * times / total)
             assert f"{times:,} of {total:,} samples" in summary.reasons.tip(at)
-        assert not summary.pipe_card.isVisible()
+        assert not summary.card_of[summary.pipes].isVisible()

@@ -195,15 +195,14 @@ def _by_source(instructions: Sequence[AnalyzerInstruction]) -> tuple[SourceLine,
     members: dict[str, list[AnalyzerInstruction]] = {}
     for one in instructions:
         members.setdefault(one.source, []).append(one)
-    return tuple(sorted((_line(name, part) for name, part in members.items()), key=lambda line: -line.stall))
-
-
-def _line(source: str, part: Sequence[AnalyzerInstruction]) -> SourceLine:
-    stalled = sorted((one for one in part if one.stall > 0), key=lambda row: -row.stall)
-    classes = _stall_by_class([one for one in part if one.stall > 0])
-    dominant = max(classes, key=lambda name: classes[name], default="")
-    stall, total = sum(one.stall for one in part), sum(one.total for one in part)
-    return SourceLine(source, stall, total, dominant, tuple(stalled))
+    lines = []
+    for source, part in members.items():
+        stalled = [one for one in part if one.stall > 0]
+        dominant = next((name for name, _ in _stall_by_class(stalled).most_common(1)), "")
+        ranked = tuple(sorted(stalled, key=lambda row: -row.stall))
+        stall, total = sum(one.stall for one in part), sum(one.total for one in part)
+        lines.append(SourceLine(source, stall, total, dominant, ranked))
+    return tuple(sorted(lines, key=lambda line: -line.stall))
 
 
 def _stall_by_class(instructions: Sequence[AnalyzerInstruction]) -> Counter[str]:

@@ -38,12 +38,13 @@ _ROLE, _BESIDE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
+Beside = tuple[float, int, int]  # the largest gain, the finding with the same bound, places that it moved
+
 
 class FindingList(QListWidget):
     """One row per finding; `chosen` has its number, `asked` a number of its evidence.
 
     A click and keys that move to another row ask for its first evidence.
-
     `tried` asks for the experiment of the current row, which the button at its right end offers.
     """
 
@@ -185,7 +186,7 @@ class _Rows(QStyledItemDelegate):
             draw_text(painter, QRect(box.x(), box.y(), NUMBER, room.height()), _RIGHT, f"{index.row() + 1}")
         if finding is not None and has_numbers:
             below = room.translated(0, half - 2).adjusted(0, 0, -button.width(), 0)
-            self._paint_numbers(painter, option, finding, index.data(_BESIDE), below)
+            self._paint_numbers(painter, option.fontMetrics, finding, index.data(_BESIDE), below)
         if not button.isEmpty():
             painter.setPen(role("line"))
             painter.drawRoundedRect(button, 3, 3)
@@ -198,12 +199,7 @@ class _Rows(QStyledItemDelegate):
         painter.restore()
 
     def _paint_numbers(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        finding: Finding,
-        beside: tuple[float, int, int],
-        room: QRect,
+        self, painter: QPainter, metrics: QFontMetrics, finding: Finding, beside: Beside, room: QRect
     ) -> None:
         """Paint how far it moved, the bar of its bound with what is predicted, and both as numbers."""
         (largest, first, steps), role = beside, self._theme.role
@@ -220,8 +216,7 @@ class _Rows(QStyledItemDelegate):
                 painter.fillRect(bar, role("stall"))
         painter.setPen(role("muted"))
         room.setLeft(room.x() + BAR + PAD)
-        numbers = fitting_numbers(finding, first, option.fontMetrics, room.width())
-        draw_text(painter, room, _LEFT, numbers)
+        draw_text(painter, room, _LEFT, fitting_numbers(finding, first, metrics, room.width()))
 
 
 def fitting_numbers(finding: Finding, first: int, metrics: QFontMetrics, width: int) -> str:

@@ -93,7 +93,9 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
     facts = info_result.info(trace, facts_about(trace).allocated)
 
     def text() -> Iterator[Part]:
-        yield from (bold(facts["capture"], sys.stdout), Facts(_facts(facts)))
+        lines = (line for of in (_of_format, _of_allocated, _of_waves, _of_code) for line in of(facts))
+        shown = Facts([(name, text) for name, text in lines if text])
+        yield from (bold(facts["capture"], sys.stdout), shown)
         problems = [
             (one["severity"], join_texts(" ", filter(None, (one["text"], one["hint"]))))
             for one in facts["problems"]
@@ -117,11 +119,6 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         return
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         yield from _flat(item, f"{name}.{key}" if name else str(key))
-
-
-def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    lines = (_of_format, _of_allocated, _of_waves, _of_code)
-    return [(name, text) for each in lines for name, text in each(facts) if text]
 
 
 def _of_format(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:

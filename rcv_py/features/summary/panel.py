@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.cost.activity import MEANING, SHOWN, Activity, StateShares
 from rcv_py.analysis.cost.pc_samples import StallReasons, reason_meaning, reason_name
@@ -213,19 +214,17 @@ class SummaryPanel(Panel):
         self.held = FactList("Registers that must be held at a time")
         self.note = PlainLabel(role="muted")
         self._request = self.request(self._compute, STREAM_MS)
-        self.fact_card = Card("Key numbers", ("", self.facts), width=390, grows=1)
-        parts = (("instructions", self.activity), ("states", self.states))
-        self.time_card = Card("Time of the traced waves", *parts, width=220)
-        self.pipe_card = Card("Traced compute units", ("", self.pipes), width=250, grows=1)
-        self.counter_card = Card("Hardware counters", ("", self.counters), width=240, grows=1)
-        self.reason_card = Card("Stall reasons, all samples", ("", self.reasons), width=260, grows=1)
-        self.memory_card = Card("L2 and memory, by rocprofv3 --pmc", ("", self.memory), width=390, grows=1)
-        self.held_card = Card("Registers", ("", self.held), width=300, grows=1)
-        self._all_cards = (
-            *(self.fact_card, self.time_card, self.pipe_card, self.counter_card),
-            *(self.reason_card, self.memory_card, self.held_card),
-        )
-        self.cards = CardPage(self._all_cards)
+        times = (("instructions", self.activity), ("states", self.states))
+        self.card_of: dict[QWidget, Card] = {  # by its first part
+            self.facts: Card("Key numbers", ("", self.facts), width=390, grows=1),
+            self.activity: Card("Time of the traced waves", *times, width=220),
+            self.pipes: Card("Traced compute units", ("", self.pipes), width=250, grows=1),
+            self.counters: Card("Hardware counters", ("", self.counters), width=240, grows=1),
+            self.reasons: Card("Stall reasons, all samples", ("", self.reasons), width=260, grows=1),
+            self.memory: Card("L2 and memory, by rocprofv3 --pmc", ("", self.memory), width=390, grows=1),
+            self.held: Card("Registers", ("", self.held), width=300, grows=1),
+        }
+        self.cards = CardPage(list(self.card_of.values()))
         self.note.setContentsMargins(18, 6, 8, 0)
         self.empty = page(self, self.note, (scrolled(self.cards), 1))
         ui.session.trace.watch(self._open)
@@ -237,14 +236,13 @@ class SummaryPanel(Panel):
         trace = self.session.trace.value
         self.summary = None
         self._say_waiting()
-        for card in self._all_cards:
+        for card in self.card_of.values():
             card.setVisible(False)
         if trace is not None:
             self._request.ask()
             given, take = self.session.run_files, self._take_facts
-            self.run_job(lambda: pmc_facts(trace), partial(take, self.memory, self.memory_card), "pmc")
-            held = partial(take, self.held, self.held_card)
-            self.run_job(lambda: held_facts(trace, given), held, "registers")
+            self.run_job(lambda: pmc_facts(trace), partial(take, self.memory), "pmc")
+            self.run_job(lambda: held_facts(trace, given), partial(take, self.held), "registers")
 
     def _say_waiting(self) -> None:
         """Show the progress of the summary until it is there."""
@@ -281,20 +279,17 @@ class SummaryPanel(Panel):
         self.pipes.set_meters(pipe_meters(summary, trace.architecture.busy_is_issue))
         self.reasons.set_meters(share_meters(reason_parts(summary.reasons), "samples"))
         self.counters.set_meters(counter_meters(summary.counters))
+        self.card_of[self.facts].setVisible(bool(summary.facts))
+        times = self.card_of[self.activity]
         for bar in (self.activity, self.states):
-            self.time_card.show_part(bar, bool(bar.meters))
-        for card, is_known in (
-            (self.fact_card, summary.facts),
-            (self.time_card, self.activity.meters or self.states.meters),
-            (self.pipe_card, self.pipes.meters),
-            (self.counter_card, self.counters.meters),
-            (self.reason_card, self.reasons.meters),
-        ):
-            card.setVisible(bool(is_known))
+            times.show_part(bar, bool(bar.meters))
+        times.setVisible(bool(self.activity.meters or self.states.meters))
+        for bar in (self.pipes, self.counters, self.reasons):
+            self.card_of[bar].setVisible(bool(bar.meters))
 
-    def _take_facts(self, shown: FactList, card: Card, facts: tuple[Fact, ...]) -> None:
+    def _take_facts(self, shown: FactList, facts: tuple[Fact, ...]) -> None:
         shown.set_facts(facts)
-        card.setVisible(bool(facts))
+        self.card_of[shown].setVisible(bool(facts))
 
     def _say(self, summary: DeviceSummary) -> None:
         note, chosen = "", waves_note(self.session)

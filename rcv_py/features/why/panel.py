@@ -141,18 +141,15 @@ class WhyPanel(TablePanel[Any]):
             if self.result is result:
                 self.empty.say("")
                 self.tree.show_tree(self._tree(root))
-                self._say(result)
+                assumption, text = grouping.assumption(result), grouping.note(result)
+                self.note.setText(text)
+                self.note.setToolTip(tooltip(grouping.note_tip(result) or text))
+                self.assumption.setText(assumption)
+                self.assumption.setVisible(bool(assumption))
                 self._show_legend()
                 self._mark()
 
         self.run_job(lambda: grouping.nodes(result), take, "nodes")
-
-    def _say(self, result: Any) -> None:
-        assumption, text = self.grouping.assumption(result), self.grouping.note(result)
-        self.note.setText(text)
-        self.note.setToolTip(tooltip(self.grouping.note_tip(result) or text))
-        self.assumption.setText(assumption)
-        self.assumption.setVisible(bool(assumption))
 
     def _why_empty(self) -> str:
         sentence = self.why_no_waves(self.result)

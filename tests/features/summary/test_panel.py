@@ -65,14 +65,14 @@ def test_cards_fill_as_waves_are_read(
     qtbot.waitUntil(lambda: summary.summary is not None)  # type: ignore[attr-defined]
     settled()
     assert "partial: states and pipes of 0 of" in summary.note.text()
-    assert not summary.pipe_card.isVisible()
+    assert not summary.card_of[summary.pipes].isVisible()
     assert summary.activity.isVisible()
     assert not summary.states.isVisible()
     ui.session.store.add(trace.reader.read(list(range(len(trace.waves)))))
     ui.session.wave_loaded()
     qtbot.waitUntil(lambda: not summary.note.text())  # type: ignore[attr-defined]
     settled()
-    assert summary.pipe_card.isVisible()
+    assert summary.card_of[summary.pipes].isVisible()
     assert summary.states.isVisible()
 
 
@@ -119,10 +119,10 @@ def test_a_card_can_be_reached_and_copied(sample: SummaryPanel) -> None:
     for card in sample.cards.cards:
         assert card.focusPolicy() & Qt.FocusPolicy.TabFocus
         assert card.accessibleName()
-    sample.fact_card.setFocus()
-    QTest.keyClick(sample.fact_card, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    sample.card_of[sample.facts].setFocus()
+    QTest.keyClick(sample.card_of[sample.facts], Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert "Waves traced" in QGuiApplication.clipboard().text()
-    QTest.keyClick(sample.time_card, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(sample.card_of[sample.activity], Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert "exec\t" in QGuiApplication.clipboard().text()
 
 
@@ -157,7 +157,7 @@ def test_counters_have_bars(
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: summary.summary is not None)  # type: ignore[attr-defined]
     settled()
-    assert summary.counter_card.isVisible()
+    assert summary.card_of[summary.counters].isVisible()
     assert [meter.name for meter in summary.counters.meters][:4] == ["MFMA", "MFMA Peak", "VALU", "VALU Peak"]
 
 
