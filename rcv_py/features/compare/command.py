@@ -104,9 +104,6 @@ def waves_of(chosen: str, sides: Sequence[tuple[str, int, CaptureCosts | None]])
     }
 
 
-# -- what changed, ranked -------------------------------------------------------------------------------
-
-
 def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], code: int) -> CommandAnswer:
     table = result.change_table(found, options.by)
     real = table[np.asarray(table.columns["is_beyond_noise"])]
@@ -192,9 +189,6 @@ def _junit(found: Comparison, real: ResultTable, *, is_failed: bool) -> str:
     )
 
 
-# -- both programs side by side, the differences as frames, and the cost of work ------------------------
-
-
 def _view(
     found: Comparison, traces: Sequence[Trace], options: CompareOptions, about: dict[str, Any], code: int
 ) -> CommandAnswer:
@@ -221,11 +215,6 @@ def _view(
         about=about,
         code=code,
     )
-
-
-# -- several captures, each compared with A -------------------------------------------------------------
-
-_OF_TWO = ("by", "top", "sort", "ascending", "beyond_noise", "junit")  # options that several have no use for
 
 
 def _several(paths: Sequence[Path], options: CompareOptions) -> CommandAnswer:

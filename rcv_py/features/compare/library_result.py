@@ -34,7 +34,7 @@ def _duration(row: Record) -> str:
     return join_texts(", ", parts if row["duration"] is None else [*parts, plural(row["duration"], "cycle")])
 
 
-def _of_two(name: str, total: str, text: Callable[[Any, Any], str]) -> Callable[[Record], str]:
+def _two(name: str, total: str, text: Callable[[Any, Any], str]) -> Callable[[Record], str]:
     """The text of two numbers of a row, "" if the first is unknown."""
     return lambda row: "" if row[name] is None else text(row[name], row[total] or 0)
 
@@ -99,7 +99,7 @@ LIBRARY = Spec(
         "waves_of_simd",
         kinds.WAVES,
         "Waves that fit on a SIMD, out of the number that it can hold",
-        _of_two("waves_per_simd", "max_waves_per_simd", "{} / {}".format),
+        _two("waves_per_simd", "max_waves_per_simd", "{} / {}".format),
         "waves/SIMD",
     ),
     _shown(
@@ -145,7 +145,7 @@ LIBRARY = Spec(
         "mapped_share",
         kinds.SHARE,
         "Part of the instructions that has a source place",
-        _of_two("mapped", "instructions", percent),
+        _two("mapped", "instructions", percent),
         "mapped",
     ),
     _shown("latency_of_all", kinds.CYCLES, "Latency of all waves", _latency, "latency"),
@@ -153,7 +153,7 @@ LIBRARY = Spec(
         "stall_part",
         kinds.SHARE,
         "Part of the latency that is stall",
-        _of_two("stall", "latency", percent),
+        _two("stall", "latency", percent),
         "stall",
     ),
     kinds.NOTE("most_stall_at", "The instruction with most stall", at=PEOPLE, of=_top),
@@ -161,7 +161,7 @@ LIBRARY = Spec(
         "resident",
         kinds.WAVES,
         "Resident waves over time, mean and peak",
-        _of_two("mean_waves", "peak_waves", "{:,.1f} / {:,}".format),
+        _two("mean_waves", "peak_waves", "{:,.1f} / {:,}".format),
         "waves mean / peak",
     ),
     kinds.NOTE(

@@ -16,7 +16,7 @@ from rcv_py.features.flame.result import frame_names, visible_frames
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
-from rcv_py.results.common import SOURCE_PLACE, TOTAL_ROWS
+from rcv_py.results.common import TOTAL_ROWS
 from rcv_py.results.field import DATA, ORDER, PEOPLE, TEXT, WINDOW, Field, ShownIn, only, record, unknown
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
@@ -42,11 +42,10 @@ _STATUS = kinds.TEXT._replace(width=8)(
 )
 _MATCH = (_LINE_A, _LINE_B, _STATUS)
 _SOURCES = tuple(
-    replace(
-        SOURCE_PLACE,
-        name=f"source_{side}",
-        meaning=Message("Source place of instruction_{0} as file:line; empty if there is none", side),
-        title=Message("source {0}", side.upper()),
+    kinds.SOURCE(
+        f"source_{side}",
+        Message("Source place of instruction_{0} as file:line; empty if there is none", side),
+        Message("source {0}", side.upper()),
     )
     for side in "ab"
 )

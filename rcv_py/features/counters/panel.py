@@ -96,8 +96,6 @@ class CountersPanel(CurvePanel):
         self.session.trace.watch(self._open)
         self._open()
 
-    # -- computing ----------------------------------------------------------------------------------
-
     def _open(self) -> None:
         trace = self.session.trace.value
         self.answer = None
@@ -176,8 +174,6 @@ class CountersPanel(CurvePanel):
         masks = set() if counted is None else {counter.simds for counter in counted.raw}
         self.simds.setVisible(bool(masks - {ALL_SIMDS}))
 
-    # -- showing ------------------------------------------------------------------------------------
-
     def _listed(self) -> list[CounterRow]:
         """Return the rows of the chosen SIMDs, including formulas, each name once."""
         answer = self.answer
@@ -225,8 +221,6 @@ class CountersPanel(CurvePanel):
             parts.append(Message("{0} not recorded", plural(answer.derived.left_out, "built-in formula")))
         self.say(" · ".join((*parts, *answer.counters.notes, *self.files.problems)))
 
-    # -- formulas -----------------------------------------------------------------------------------
-
     def edit_formulas(self) -> None:
         """Open the formula editor window."""
         if self.dialog is None:
@@ -235,8 +229,6 @@ class CountersPanel(CurvePanel):
         self.dialog.show()
         self.dialog.raise_()
         self._compute()
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def canvas(self) -> QWidget:
         """Return the page with tree and plot."""

@@ -196,8 +196,6 @@ class LatencyPanel(TablePanel[LatencyRows]):
         ui.theme.changed.connect(self._show_legend)
         self._start()
 
-    # -- computing ----------------------------------------------------------------------------------
-
     @property
     def is_memory(self) -> bool:
         """Return whether memory latency is shown."""
@@ -293,13 +291,9 @@ class LatencyPanel(TablePanel[LatencyRows]):
             kinds = [kind for kind in TokenKind if kind in rows.kinds]
             self.legend.set_items([(theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in kinds])
 
-    # -- selecting ----------------------------------------------------------------------------------
-
     @property
     def lines(self) -> np.ndarray:
         return NO_LINES if self.result is None else self.result.line
-
-    # -- painting -----------------------------------------------------------------------------------
 
     def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
         theme, rows = self.ui.theme, self.result
@@ -313,8 +307,6 @@ class LatencyPanel(TablePanel[LatencyRows]):
             mean, spread = float(rows.bars[0, row]), float(rows.spread[row])
             painter.setPen(theme.role("text"))
             draw_whisker(painter, box, (mean - spread, mean + spread), rows.longest)
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         return self.kind.currentText()

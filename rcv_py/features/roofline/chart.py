@@ -118,8 +118,6 @@ class RooflineChart(QWidget):
         self.selected = scope
         self.update()
 
-    # -- geometry -----------------------------------------------------------------------------------
-
     @property
     def area(self) -> QRectF:
         """Return the area of the points."""
@@ -146,8 +144,6 @@ class RooflineChart(QWidget):
         far = [((self.place(one) - position).manhattanLength(), at) for at, one in enumerate(self.points)]
         nearest = min(far, default=(inf, -1))
         return self.points[nearest[1]] if nearest[0] <= 2 * NEAR_PX else None
-
-    # -- painting -----------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with QPainter(self) as painter:
@@ -267,8 +263,6 @@ class RooflineChart(QWidget):
                 painter.setPen(role("text"))
                 draw_text(painter, box, _MIDDLE_LEFT, one.name)
                 taken.append(box)
-
-    # -- mouse --------------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         point = self.point_at(event.position())

@@ -52,13 +52,7 @@ WORDS = {  # the option of each document
 }
 _PRODUCER = "The instruction to blame"
 _BLAMED = (
-    replace(
-        common.INSTRUCTION_INDEX,
-        name="producer",
-        meaning="Index of the instruction to blame",
-        title="producer",
-        is_unknown=True,
-    ),
+    kinds.ROW("producer", "Index of the instruction to blame", is_unknown=True, key="line"),
     kinds.INSTRUCTION("producer_text", _PRODUCER),
     kinds.SOURCE(
         "producer_source", Message("{0}, its source place as file:line; empty if it has none", _PRODUCER)

@@ -54,13 +54,7 @@ _N = kinds.COUNT("hits", "Executions of the wait that required it", key="n")
 _CHARGED = kinds.CYCLES("stall", "Stall charged to it as the operation that ended the wait", key="charged")
 _GUESSED = kinds.CYCLES("guessed", "Part of that stall for which another operation of the wait fits as well")
 _PART = kinds.SHARE("share_of_wait_stall", "Part of the stall of the wait")
-_PRODUCER_LINE = replace(
-    common.INSTRUCTION_INDEX,
-    name="producer",
-    meaning="Index of what it waited for",
-    title="producer",
-    is_unknown=True,
-)
+_PRODUCER_LINE = kinds.ROW("producer", "Index of what it waited for", is_unknown=True, key="line")
 _PRODUCER_TEXT = kinds.INSTRUCTION("producer_text", "What it waited for")
 MEDIAN = _LATENCY("median_latency", "Median of the exact samples of what it waited for", is_unknown=True)
 PRODUCERS = Spec(
