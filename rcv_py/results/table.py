@@ -162,9 +162,7 @@ class ResultTable:
 
     def fields(self, where: ShownIn) -> tuple[Field, ...]:
         """Return the fields that are shown there, without optional ones that the table lacks."""
-        return tuple(
-            field for field in self.spec.at(where) if field.name in self.columns or field.of is not None
-        )
+        return tuple(one for one in self.spec.at(where) if one.name in self.columns or one.of is not None)
 
     def __getitem__(self, rows: np.ndarray | slice) -> ResultTable:
         """Return the table of some rows, given as a mask, indices or a slice."""

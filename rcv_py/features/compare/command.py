@@ -217,6 +217,9 @@ def _view(
     )
 
 
+_OF_TWO = ("by", "top", "sort", "ascending", "beyond_noise", "junit")  # options that several have no use for
+
+
 def _several(paths: Sequence[Path], options: CompareOptions) -> CommandAnswer:
     for flag in _OF_TWO:
         if flag in options.given:

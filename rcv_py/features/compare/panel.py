@@ -98,9 +98,8 @@ def compare_rows(trace: Trace, comparison: Comparison, by: str) -> CompareRows:
     if by != SIDE_BY_SIDE:
         is_known, noise = (np.asarray(table.columns[name]) for name in ("is_noise_known", "noise"))
         columns = tuple(_shown(column, np.where(is_known, noise, np.inf)) for column in columns)
-    line, is_real, delta = (
-        np.asarray(table.columns[name]) for name in ("instruction_b", "is_beyond_noise", "delta")
-    )
+    names = ("instruction_b", "is_beyond_noise", "delta")
+    line, is_real, delta = (np.asarray(table.columns[name]) for name in names)
     return CompareRows(columns, line, is_real, delta, tuple(table.plain("status")))
 
 

@@ -76,14 +76,12 @@ def _of_capture(before: Sequence[Path], after: Sequence[Path], options: CompareO
     trace = opened(options, before[0])
     symbols = {kernel.name for kernel in trace.code.kernels}
     same = [path for path in after if path.name in symbols and path.parent.name.startswith(trace.target)]
-    fitting = same or (list(after) if len(after) == 1 else [])
-    if len(fitting) != 1:
-        text = Message(
-            "{0} kernels of the build fit {1} of {2}.", len(fitting), trace.kernel_name, trace.target
-        )
+    fits = same or (list(after) if len(after) == 1 else [])
+    if len(fits) != 1:
+        text = Message("{0} kernels of the build fit {1} of {2}.", len(fits), trace.kernel_name, trace.target)
         names = some([kernel_label(path) for path in after], _NAMED)
         raise UsageError(text, hint=Message("Choose with --kernel and --target: {0}.", names))
-    return _one(_change(trace, opened(options, fitting[0])), options)
+    return _one(_change(trace, opened(options, fits[0])), options)
 
 
 def _one(found: ProgramChange, options: CompareOptions) -> CommandAnswer:

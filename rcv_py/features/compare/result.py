@@ -326,9 +326,7 @@ def work_table(a: WorkCosts, b: WorkCosts) -> ResultTable:
     """Return one row per measure that at least one side has."""
     rows = [(name, text, getattr(a, name), getattr(b, name), unit) for name, text, unit in _WORK_ROWS]
     known = [row for row in rows if row[2] > 0 or row[3] > 0]
-    return ResultTable.of_rows(
-        WORK, [(*row, row[3] / row[2] if row[2] > 0 else float("nan")) for row in known]
-    )
+    return ResultTable.of_rows(WORK, [(*row, row[3] / row[2] if row[2] > 0 else np.nan) for row in known])
 
 
 # -- the comparison as a document ------------------------------------------------------------------------

@@ -80,9 +80,7 @@ SCHEMA = Schema(
 
 def events(found: EventTable) -> ResultTable:
     """Return one row per entry; the duration of a moment is below 0."""
-    words = {
-        name: DictionaryColumn(found.texts, getattr(found, name)) for name in ("name", "place", "detail")
-    }
+    words = {of: DictionaryColumn(found.texts, getattr(found, of)) for of in ("name", "place", "detail")}
     kind = DictionaryColumn(tuple(ENTRY_TEXT.values()), found.kind)
     return ResultTable.of(EVENTS, found, {"kind": kind, **words})
 

@@ -102,9 +102,8 @@ def _rest(found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
 
 def _several(paths: Sequence[Path], options: TriageOptions) -> CommandAnswer:
     if "top" in options.given:
-        raise UsageError(
-            "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
-        )
+        hint = "Name one of the captures, or leave it out."
+        raise UsageError("--top is about the findings of one capture.", hint=hint)
     places = [options.seen(path) for path in paths]
     with executor_for(places, jobs=options.jobs, cluster=options.cluster) as executor:
         is_here = isinstance(executor, InProcessExecutor)

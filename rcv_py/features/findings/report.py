@@ -106,9 +106,8 @@ def _overview(findings: tuple[Finding, ...]) -> model.ReportTable:
 
 
 def _finding(inputs: ReportInputs, ordinal: int, finding: Finding) -> list[model.Part]:
-    parts: list[model.Part] = [
-        model.Subheading(Message("{0}. {1}", ordinal, finding.title), finding_anchor(ordinal))
-    ]
+    title = Message("{0}. {1}", ordinal, finding.title)
+    parts: list[model.Part] = [model.Subheading(title, finding_anchor(ordinal))]
     parts += [model.Prose(sentence, label) for label, sentence in finding.parts]
     if finding.evidence:
         places, seen = zip(*(_evidence(inputs, evidence) for evidence in finding.evidence), strict=True)

@@ -27,9 +27,8 @@ def health(inputs: ReportInputs) -> ReportSection:
     if trace.has_thread_trace or notes:
         lines = (f"# {command_line()}", *input_yaml(trace, notes).splitlines())
         parts.append(ReportListing(lines, "yaml", YAML_CAPTION))
-    return ReportSection(
-        "health", "How far to trust it", parts, Message("Capture health: {0}.", verdict(notes))
-    )
+    intro = Message("Capture health: {0}.", verdict(notes))
+    return ReportSection("health", "How far to trust it", parts, intro)
 
 
 def _note(note: HealthNote) -> Iterator[Part]:

@@ -114,7 +114,6 @@ def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
         reason = "" if len(table) else found.reason
     else:
         table, reason = results.memory_rows(trace, found), found.reason
-        footer = Message(
-            "{0} in cycles; a sample every {1} cycles.", plural(totals["samples"], "return"), found.interval
-        )
+        returns = plural(totals["samples"], "return")
+        footer = Message("{0} in cycles; a sample every {1} cycles.", returns, found.interval)
     return table, totals, footer, found.assumption, reason

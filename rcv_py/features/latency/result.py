@@ -261,9 +261,8 @@ def access_assumption(found: AccessHolds) -> str:
 
 def access_text(totals: Mapping[str, Any]) -> str:
     """Return the totals of accesses in words."""
-    text = Message(
-        "{0} held their unit twice as long as needed, or longer.", plural(totals["longer"], "instruction")
-    )
+    longer = plural(totals["longer"], "instruction")
+    text = Message("{0} held their unit twice as long as needed, or longer.", longer)
     if totals["conflict_share_of_lds_cycles"] is not None:
         share = percent(totals["conflict_share_of_lds_cycles"], 1)
         text += Message(" Counters: {0} of the cycles of LDS were lost to bank conflicts.", share)

@@ -311,9 +311,8 @@ class LoopsPanel(TablePanel[LoopSummary]):
             kind: "idle" if kind == TokenKind.NONE else KIND_NAME[TokenKind(kind)]
             for kind in self.strip.kinds
         }
-        self.legend.set_items(
-            [(color_of(theme, kind), name, KIND_TEXT[TokenKind(kind)]) for kind, name in names.items()]
-        )
+        items = [(color_of(theme, kind), name, KIND_TEXT[TokenKind(kind)]) for kind, name in names.items()]
+        self.legend.set_items(items)
 
     # -- selecting ----------------------------------------------------------------------------------
 

@@ -37,9 +37,7 @@ def _split(row: Mapping[str, Any]) -> str:
 
 
 _BRANCH = kinds.ROW("branch", "Index of the branch that jumps back")
-_BRANCH_SOURCE = kinds.SOURCE(
-    "branch_source", "Source place of the branch as file:line; empty if it has none"
-)
+_JUMP_SOURCE = kinds.SOURCE("branch_source", "Source place of the branch as file:line; empty if it has none")
 _KINDS = kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind")(
     "kinds", "Cycles by kind of instruction, the most first", at=DATA
 )
@@ -74,7 +72,7 @@ LOOPS = Spec(
     kinds.SOURCE(
         "head_source", "Source place of the head as file:line; empty if there is none", at=DATA | TEXT
     ),
-    replace(_BRANCH_SOURCE, at=DATA | TEXT | WINDOW),
+    replace(_JUMP_SOURCE, at=DATA | TEXT | WINDOW),
     nothing="No counted wave jumped back to an instruction it had run.",
     note="Cycles of iterations between two jumps back; split: what their cycles were spent on.",
 )
@@ -98,7 +96,7 @@ ITERATIONS = Spec(
     kinds.WHOLE("token", "Its first row among the wave's instructions, counted from 0", at=DATA, key="first"),
     _KINDS,
     _SPLIT,
-    replace(_BRANCH_SOURCE, at=DATA | TEXT),
+    replace(_JUMP_SOURCE, at=DATA | TEXT),
     kinds.choice("", "entry", "last", "outlier")(
         "note",
         "With --loop: kind of iteration; empty for an ordinary one; entry and last are not in the statistics",

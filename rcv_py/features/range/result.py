@@ -138,9 +138,9 @@ def _lines(trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     hits = source_costs(trace.code, found.hits, SourceCost.SELF)
     for at in np.argsort(-table.cost, kind="stable")[: int(np.count_nonzero(table.cost))].tolist():
         file, line, cycles = int(table.file[at]), int(table.line[at]), int(table.cost[at])
-        place, times, share = f"{trace.sources[file].path}:{line}", int(hits.cost[at]), cycles / whole
+        where, ran, share = f"{trace.sources[file].path}:{line}", int(hits.cost[at]), cycles / whole
         yield RangeRow(
-            LINE, place, -1, hits=times, cycles=cycles, share=share, source=place, place=(file, line)
+            LINE, where, -1, hits=ran, cycles=cycles, share=share, source=where, place=(file, line)
         )
 
 

@@ -98,9 +98,8 @@ def _cell(value: np.generic) -> str:
 def _unit_times(options: SummaryOptions) -> CommandAnswer:
     trace = opened(options)
     if not len(trace.waves):
-        raise UsageError(
-            Message("{0} has no traced waves.", trace.name), hint="Record a thread trace of the kernel."
-        )
+        why = Message("{0} has no traced waves.", trace.name)
+        raise UsageError(why, hint="Record a thread trace of the kernel.")
     row = 0 if options.wave is None else trace.wave_row(options.wave)
     rows, index = waves_of_unit(trace, row), trace.waves
     window = window_of(options.clock) or trace.span

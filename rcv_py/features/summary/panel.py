@@ -100,9 +100,7 @@ def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
     pipes = summary.pipes
     if pipes is None or summary.work is None:
         return ()
-    rows = [
-        columns | {"issuing": resident - columns["no_issue"]} for _, resident, columns in pipe_rows(summary)
-    ]
+    rows = [own | {"issuing": resident - own["no_issue"]} for _, resident, own in pipe_rows(summary)]
     of = {name: np.array([row[name] for row in rows], dtype=np.int64) for name in rows[0]}
 
     def meter(name: str, value: float, color: Color, meaning: str, cycles: np.ndarray) -> Meter:
@@ -178,9 +176,8 @@ def held_facts(trace: Trace, given: Sequence[Path] = ()) -> tuple[Fact, ...]:
         where = "" if row["instruction"] is None else Message(", at {0}", row["instruction"])
         source = f"  {row['source']}" if row["source"] else ""
         meaning = join_texts(". ", (HELD, f"{row['text']}{source}"))
-        facts.append(
-            Fact(f"held {row['file']}", row["file"], peak, f"{peak:,}", Message("{0}{1}", of, where), meaning)
-        )
+        said = Message("{0}{1}", of, where)
+        facts.append(Fact(f"held {row['file']}", row["file"], peak, f"{peak:,}", said, meaning))
     if limits.next_step:
         facts.append(Fact("next step", "next step", limits.next_step, limits.next_step, "", limits.next_step))
     return tuple(facts)

@@ -71,9 +71,8 @@ def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> CommandAnsw
         yield TextTable(result.path_causes(found), trace)
         yield ""
         yield TextTable(table, trace)
-        yield Message(
-            "\nThe critical path: {0}, the spans of the compute units, summed.", plural(found.length, "cycle")
-        )
+        length = plural(found.length, "cycle")
+        yield Message("\nThe critical path: {0}, the spans of the compute units, summed.", length)
         yield _SLACK
 
     return CommandAnswer(

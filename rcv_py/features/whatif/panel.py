@@ -102,9 +102,8 @@ class WhatIfPanel(TimelinePanel):
         self._chosen: ExperimentRow | None = None
         self.controls = Controls()
         self.view = named(RowsView(ui.theme, ui.settings), "Experiments, with what each would gain")
-        self.view.widths.elastic = Elastic(
-            "text", "why_not", 160, 4000, ("kernel_low", "kernel_high", "why_not")
-        )
+        yields = ("kernel_low", "kernel_high", "why_not")
+        self.view.widths.elastic = Elastic("text", "why_not", 160, 4000, yields)
         self.view.chosen.connect(self._choose)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)

@@ -55,10 +55,8 @@ def run(options: ScheduleOptions) -> CommandAnswer:
         if why := why_not_known(trace):
             yield why
         if by_mca:
-            unknown, took = plural(left_out, "instruction"), target or "nothing"
-            yield Message(
-                "llvm-mca took {0} and left out {1}; it knows no measured latencies.", took, unknown
-            )
+            took, lost = target or "nothing", plural(left_out, "instruction")
+            yield Message("llvm-mca took {0} and left out {1}; it knows no measured latencies.", took, lost)
 
     none = "" if trace.is_static else waves.why_none("blocks")
     why_none = none or ("" if found else why_not_known(trace))
@@ -72,14 +70,11 @@ def _mca(options: ScheduleOptions) -> str:
     if not options.mca:
         return ""
     if not (program := find_mca()):
-        raise UsageError(
-            "llvm-mca is not installed.", hint="It comes with LLVM; install it, or leave --mca out."
-        )
+        hint = "It comes with LLVM; install it, or leave --mca out."
+        raise UsageError("llvm-mca is not installed.", hint=hint)
     return program
 
 
 def _estimate(program: str, trace: Trace, one: BlockSchedule) -> Estimate | None:
-    rows = range(one.first, one.last + 1)
-    return estimate(
-        program, trace.target, [trace.code.text[row] for row in rows if not trace.code.is_label[row]]
-    )
+    rows, code = range(one.first, one.last + 1), trace.code
+    return estimate(program, trace.target, [code.text[row] for row in rows if not code.is_label[row]])

@@ -95,9 +95,8 @@ def schedule_table(
 
     `estimates` are llvm-mca's cycles of each block, nan if it has none; None: it was not run.
     """
-    columns: dict[str, Any] = {
-        "source": sources(trace, np.array([one.first for one in found], dtype=np.int64))
-    }
+    first = np.array([one.first for one in found], dtype=np.int64)
+    columns: dict[str, Any] = {"source": sources(trace, first)}
     if not trace.is_static:
         columns["share_of_total"] = np.array([one.cost for one in found], dtype=np.float64) / max(1, total)
     if estimates is not None:

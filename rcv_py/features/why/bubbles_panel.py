@@ -57,9 +57,8 @@ class ByNoIssue(Grouping[Bubbles]):
     def tip_of(self, node: WhyNode) -> str:
         cycles = {meaning: getattr(node, kind) for kind, (_, meaning) in KINDS.items()}
         lines = [f"{grouped(round(own))} cycles: {meaning}" for meaning, own in cycles.items() if own]
-        whole = Message(
-            "{0} cycles, {1} of all bubbles", grouped(round(node.cycles)), percent(node.cycles, node.total)
-        )
+        share = percent(node.cycles, node.total)
+        whole = Message("{0} cycles, {1} of all bubbles", grouped(round(node.cycles)), share)
         return "\n".join(filter(None, (self.name(node), whole, *lines, self.place(node))))
 
     def spoken(self, node: WhyNode) -> str:
@@ -79,14 +78,14 @@ class ByNoIssue(Grouping[Bubbles]):
         return len(result) > 0
 
     def note(self, result: Bubbles) -> str:
-        text = Message(
-            "in {0} of {1} SIMD cycles with a wave nothing happened ({2}), {3}",
+        bubble, resident, simds = (
             count(result.bubble),
             count(result.resident),
-            percent(result.bubble, result.resident),
             plural(len(result.place), "SIMD"),
         )
-        return of_waves(self.session, text)
+        part = percent(result.bubble, result.resident)
+        text = "in {0} of {1} SIMD cycles with a wave nothing happened ({2}), {3}"
+        return of_waves(self.session, Message(text, bubble, resident, part, simds))
 
     def note_tip(self, result: Bubbles) -> str:
         return Message(

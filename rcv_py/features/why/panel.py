@@ -54,9 +54,8 @@ class WhyPanel(TablePanel[Any]):
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.remembered = {PART: self.choice, "tree": self.tree}
         self.empty = WithEmptyState(self.tree)
-        self.bar = boxed(
-            column(bar((self.legend, 1), margins=BAR_ABOVE), row(self.assumption, margins=BAR_BELOW))
-        )
+        above = bar((self.legend, 1), margins=BAR_ABOVE)
+        self.bar = boxed(column(above, row(self.assumption, margins=BAR_BELOW)))
         column(bar(self.choice, (self.note, 1), margins=BAR_ABOVE), self.bar, (self.empty, 1), of=self)
         self._name_all()
         self.choice.currentIndexChanged.connect(self._group)

@@ -100,15 +100,12 @@ def _inverted(options: WaitsOptions) -> CommandAnswer:
     facts = {"wave": options.wave, **result.load_facts(found, attempt)}
 
     def footer(shown: ResultTable) -> Iterator[str]:
-        yield Message(
-            "\n{0:,} of {1}.  At most: of all cycles of waves.", len(shown), plural(len(table), "move")
-        )
+        moves = plural(len(table), "move")
+        yield Message("\n{0:,} of {1}.  At most: of all cycles of waves.", len(shown), moves)
         if attempt is not None and (moved := attempt.together) is not None:
-            between = f"{signed(moved.low)} … {signed(moved.high)}"
+            share, between = signed(moved.share), f"{signed(moved.low)} … {signed(moved.high)}"
             yield Message(
-                "All moves tried: predicted {0} ({1}) of the span of the traced units.",
-                signed(moved.share),
-                between,
+                "All moves tried: predicted {0} ({1}) of the span of the traced units.", share, between
             )
             yield _COUNTS
         if why := why_not_known(trace):

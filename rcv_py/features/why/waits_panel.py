@@ -121,9 +121,8 @@ class ByWait(Grouping[WaitSummary]):
                 _node(producer, n, charged, stall, depth=2, is_guess=is_guess, **known.get(producer, {}))
                 for producer, n, charged, is_guess in producers[table.producers(row)]
             ]
-            waits.append(
-                _node(int(table.line[row]), int(table.hits[row]), stall, total, depth=1, children=below)
-            )
+            line, hits = int(table.line[row]), int(table.hits[row])
+            waits.append(_node(line, hits, stall, total, depth=1, children=below))
         return _node(-1, int(table.hits.sum()), total, total, depth=0, children=waits)
 
     def has_rows(self, result: WaitSummary) -> bool:

@@ -300,9 +300,7 @@ def load_table(trace: Trace, found: LoadOrder, tried: Tried | None = None) -> Re
 def load_facts(found: LoadOrder, tried: Tried | None) -> dict[str, Any]:
     """Return the facts about all inverted waits."""
     one = None if tried is None else tried.together
-    said = {
-        field: None if one is None else round(getattr(one, name), 4) for field, name in _PREDICTED.items()
-    }
+    said = {key: None if one is None else round(getattr(one, name), 4) for key, name in _PREDICTED.items()}
     return {"waves": found.waves, "wave_cycles": found.cycles, **said}
 
 
