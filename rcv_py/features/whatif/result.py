@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
+from rcv_py.analysis.findings.finding import KERNEL_DURATION
 from rcv_py.analysis.findings.kernel_change import KernelChange
 from rcv_py.base.text import Message, capitalized, percent, some
 from rcv_py.results import kinds
@@ -136,17 +137,18 @@ def facts(
     found: Sequence[Prediction], changes: Sequence[KernelChange], played: SampledWaves
 ) -> dict[str, Any]:
     """Return the facts about all predictions."""
-    names = {"share_of_kernel": "share", "kernel_low": "low", "kernel_high": "high", "bound": "bound"}
-    return {field: [getattr(one, name) for one in changes] for field, name in names.items()}
+    return {
+        "played_tokens": found[0].tokens if found else 0,
+        "engines": list(played.engines),
+        "is_part": played.is_part,
+        "gain_base": KERNEL_DURATION,
+        "assumes": said_of(found, changes),
+    }
 
 
 def _of_kernel(changes: Sequence[KernelChange]) -> dict[str, Sequence[Any]]:
-    return {
-        "share_of_kernel": [one.share for one in changes],
-        "kernel_low": [one.low for one in changes],
-        "kernel_high": [one.high for one in changes],
-        "bound": [one.bound for one in changes],
-    }
+    names = {"share_of_kernel": "share", "kernel_low": "low", "kernel_high": "high", "bound": "bound"}
+    return {field: [getattr(one, name) for one in changes] for field, name in names.items()}
 
 
 def tried_table(found: Sequence[tuple[str, str, KernelChange | None, str]]) -> ResultTable:
