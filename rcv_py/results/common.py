@@ -11,12 +11,8 @@ CAPTURE = kinds.NAME("capture", "Name of the capture, which is the name of its f
 INSTRUCTION_INDEX = kinds.ROW(
     "instruction", "Index of the instruction in the program, counted from 0", "#", key="line"
 )
-INDEX_OR_NONE = kinds.ROW_OR_NONE(
-    "instruction",
-    "Index of the instruction in the program, counted from 0; -1 if there is none",
-    "#",
-    key="line",
-)
+_OR_NONE = "Index of the instruction in the program, counted from 0; -1 if there is none"
+INDEX_OR_NONE = kinds.ROW_OR_NONE("instruction", _OR_NONE, "#", key="line")
 INSTRUCTION_TEXT = kinds.INSTRUCTION("text", "Text of the instruction", "instruction")
 SOURCE_PLACE = kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none")
 PLACE = (INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE)

@@ -17,14 +17,9 @@ def decimal(value: float) -> str:
 
 def _whole(ending: str = ".", unit: str = "", *, least: int | None = 0) -> Kind:
     json = json_types.plain("integer", **({} if least is None else {"minimum": least}))
+    signed = least is None
     return Kind(
-        json=json,
-        ending=ending,
-        unit=unit,
-        dtype=np.int64,
-        text=count,
-        is_number=True,
-        is_signed=least is None,
+        json=json, ending=ending, unit=unit, dtype=np.int64, text=count, is_number=True, is_signed=signed
     )
 
 

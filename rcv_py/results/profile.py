@@ -238,14 +238,9 @@ def _first(profile: Profile) -> int:
 
 def _graphs(profile: Profile) -> ResultTable:
     first, graphs = _first(profile), sorted(profile.graphs, key=lambda one: one.begin)
-    return ResultTable.of(
-        GRAPHS,
-        graphs,
-        {
-            "begin_ns": [one.begin - first if one.begin else None for one in graphs],
-            "duration_ns": [one.end - one.begin if 0 < one.begin <= one.end else None for one in graphs],
-        },
-    )
+    begin = [one.begin - first if one.begin else None for one in graphs]
+    duration = [one.end - one.begin if 0 < one.begin <= one.end else None for one in graphs]
+    return ResultTable.of(GRAPHS, graphs, {"begin_ns": begin, "duration_ns": duration})
 
 
 def _volume(sizes: np.ndarray) -> np.ndarray:

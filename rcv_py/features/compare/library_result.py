@@ -311,10 +311,8 @@ TREND_SCHEMA = Schema(
 def trend_table(rows: Sequence[BuildStep], places: Sequence[str]) -> ResultTable:
     """Return one row per capture, in order; people see their relative paths."""
     columns = {name: [of(row) for row in rows] for name, of in _OF_STEP.items()}
-    work = [
-        None if row.build.costs is None else work_costs(row.build.costs, row.build.duration_ns)
-        for row in rows
-    ]
+    builds = [row.build for row in rows]
+    work = [None if one.costs is None else work_costs(one.costs, one.duration_ns) for one in builds]
     columns |= {name: [NAN if one is None else getattr(one, name) for one in work] for name in _WORK}
     return ResultTable.of(TREND, rows, {"place": list(places), **columns})
 

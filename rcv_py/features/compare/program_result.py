@@ -19,6 +19,7 @@ from rcv_py.results.places import sources
 from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import ResultTable, Spec
 
+_CHANGES = (Fate.CHANGED, Fate.MOVED, Fate.INSERTED, Fate.REMOVED)
 WORSE = {"registers": "more registers", "spills": "more spills", "waves": "fewer waves of a SIMD"}
 _WORSE = kinds.texts("One of registers, spills and waves.")("worse", "What B is worse in")
 _MEASURES = (  # attribute of ProgramFacts, what it is
@@ -130,8 +131,7 @@ def verdict(found: ProgramChange) -> str:
     """Return what differs, in a sentence."""
     if found.align.is_same:
         return "Both builds have the same instructions."
-    fates = (Fate.CHANGED, Fate.MOVED, Fate.INSERTED, Fate.REMOVED)
-    parts = {fate.name.lower(): found.count(fate) for fate in fates}
+    parts = {fate.name.lower(): found.count(fate) for fate in _CHANGES}
     changes = ", ".join(f"{count:,} {name}" for name, count in parts.items() if count) or "0 changed"
     worse = some([WORSE[name] for name in found.worse], len(WORSE))
     text = Message("Instructions of B: {0}.", changes)
@@ -142,11 +142,8 @@ def measure_table(found: ProgramChange) -> ResultTable:
     """Return one row per measure, and per class of instructions."""
     a, b = found.facts
     rows = [(text, getattr(a, name), getattr(b, name)) for name, text in _MEASURES]
-    rows += [
-        (capitalized(CLASS_TEXT[at]), int(a.classes[at]), int(b.classes[at]))
-        for at in InstructionClass
-        if a.classes[at] or b.classes[at]
-    ]
+    classes = [at for at in InstructionClass if a.classes[at] or b.classes[at]]
+    rows += [(capitalized(CLASS_TEXT[at]), int(a.classes[at]), int(b.classes[at])) for at in classes]
     return ResultTable.of_rows(
         MEASURES, [(text, old, new, new - old if min(old, new) >= 0 else np.nan) for text, old, new in rows]
     )
@@ -229,12 +226,7 @@ def build_facts(found: ProgramChange) -> dict[str, Any]:
 
 def kernel_table(found: Sequence[ProgramChange]) -> ResultTable:
     """Return one row per pair of kernels, worse ones first, then changed ones."""
-    changed = [
-        0
-        if one.align.is_same
-        else sum(map(one.count, (Fate.CHANGED, Fate.MOVED, Fate.INSERTED, Fate.REMOVED)))
-        for one in found
-    ]
+    changed = [0 if one.align.is_same else sum(map(one.count, _CHANGES)) for one in found]
     order = sorted(range(len(found)), key=lambda at: (-len(found[at].worse), -changed[at]))
     pairs = [found[at] for at in order]
     columns: dict[str, Any] = {

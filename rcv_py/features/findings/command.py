@@ -34,20 +34,14 @@ def run(options: TriageOptions) -> CommandAnswer:
     refuse_for_one(options)
     trace = opened(options)
     facts = facts_of(trace, options)
-    predict = wants_predictions(options.predict, options.no_predict)
+    predict, waves = wants_predictions(options.predict, options.no_predict), options.waves or WORKING
     with progress() as report:
         found = findings_of_trace(
-            trace,
-            facts,
-            options.waves or WORKING,
-            is_whole=options.all,
-            workers=None,
-            report=report,
-            predict=predict,
+            trace, facts, waves, is_whole=options.all, workers=None, report=report, predict=predict
         )
     is_short = options.top is None and not (options.csv or options.json or options.all)
     shown = found.in_full if is_short else found.findings[: options.top or None]
-    waves = None if found.choice is None else wave_facts(found.choice, found.of)
+    counted = None if found.choice is None else wave_facts(found.choice, found.of)
     return CommandAnswer(
         schema=result.SCHEMA,
         document=lambda: result.document(trace, found, result.finding_table(shown)),
@@ -55,7 +49,7 @@ def run(options: TriageOptions) -> CommandAnswer:
         text=lambda: _text(trace, found, shown),
         forms={"markdown": lambda: markdown(trace.name, found, shown)},
         of=trace,
-        about={"files": facts.files, "waves": waves},
+        about={"files": facts.files, "waves": counted},
     )
 
 

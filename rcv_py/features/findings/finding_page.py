@@ -51,10 +51,8 @@ def finding_html(
 
 def small_html(findings: Findings) -> Rich:
     """Return the page of the findings that have one line each."""
-    rows = [
-        rich("<p><b>{}</b> <span class='q'>{}</span><br>{}</p>", small.title, small.gain_row, small.sentence)
-        for small in findings.small
-    ]
+    row = "<p><b>{}</b> <span class='q'>{}</span><br>{}</p>"
+    rows = [rich(row, small.title, small.gain_row, small.sentence) for small in findings.small]
     return rich("<p><b>Below 2 % of the kernel's duration</b></p>{}", joined("", rows)) if rows else Rich()
 
 

@@ -74,9 +74,7 @@ def segments(inputs: ReportInputs) -> ReportSection | None:
         Message("{0} → {1}", "begin" if first == OUTSIDE else first, "end" if last == OUTSIDE else last)
         for first, last in ends
     ]
-    series = (
-        Series("before the barrier", (cycles - waiting).tolist(), "accent"),
-        Series("in the barrier", waiting.tolist(), "stall"),
-    )
+    before = Series("before the barrier", (cycles - waiting).tolist(), "accent")
+    series = (before, Series("in the barrier", waiting.tolist(), "stall"))
     parts = (ReportBars("Cycles of all executions", names, series), cells.report_table(table, inputs.trace))
     return ReportSection("segments", "Between barriers", parts, SEGMENTS.note)

@@ -415,12 +415,10 @@ def _distance(inputs: Inputs) -> ResultTable:
 
 def _chains(inputs: Inputs) -> ResultTable:
     found = inputs.answers.of(CROSS_LANE, inputs.rows)
-    places = {
-        "text": instructions(inputs.trace, found.first),
-        "source": sources(inputs.trace, found.first),
-        "last_source": sources(inputs.trace, found.last),
+    columns = {
+        name: of(inputs.trace, found.first) for name, of in (("text", instructions), ("source", sources))
     }
-    return ResultTable.of(CHAINS, found, places)
+    return ResultTable.of(CHAINS, found, columns | {"last_source": sources(inputs.trace, found.last)})
 
 
 def _segments(inputs: Inputs) -> ResultTable:

@@ -49,12 +49,8 @@ def points_of(scopes: Sequence[Scope]) -> list[Point]:
 
 def roofs_of(scopes: Iterable[Scope]) -> dict[str, float]:
     """Return the peak rate of a compute unit by unit and type, for types that occur, the highest first."""
-    found = {
-        f"{one.unit} {one.type}": one.peak
-        for scope in scopes
-        for one in scope.computed
-        if isfinite(one.peak) and one.peak > 0
-    }
+    known = (one for scope in scopes for one in scope.computed if isfinite(one.peak) and one.peak > 0)
+    found = {f"{one.unit} {one.type}": one.peak for one in known}
     return dict(sorted(found.items(), key=lambda roof: -roof[1]))
 
 
@@ -285,11 +281,10 @@ class RooflineChart(QWidget):
             rich("<b>{}</b>", point.name),
             Message("{0} FLOP/cycle per compute unit, {1} FLOP/byte", rate, intensity),
         ]
-        lines += [
-            Message("{0} of the peak of {1} {2}", percent(one.share, 1), one.unit, one.type)
-            for one in scope.computed
-            if isfinite(one.share)
-        ]
+        for one in scope.computed:
+            if isfinite(one.share):
+                share = percent(one.share, 1)
+                lines.append(Message("{0} of the peak of {1} {2}", share, one.unit, one.type))
         if isfinite(self.memory):
             rate, share = compact(scope.byte_rate), percent(scope.byte_rate / self.memory, 1)
             lines.append(Message("requests {0} bytes/cycle: {1} of what memory delivers", rate, share))

@@ -80,10 +80,7 @@ def _pipes(found: DeviceSummary, pipes: PipeUse, whose: str) -> Iterator[Part]:
         columns["issuing"] = resident - columns["no_issue"]
         rows.append((place, [resident, *(columns[name] for name in names)]))
     rows.append(("all", [sum(column) for column in zip(*(cycles for _, cycles in rows), strict=True)]))
-    cells = [
-        (place, count(resident), *(percent(cycles, resident) for cycles in shares))
-        for place, (resident, *shares) in rows
-    ]
+    cells = [(place, count(of), *(percent(part, of) for part in cycles)) for place, (of, *cycles) in rows]
     titles = [result.simd_title(name) for name in ("place", "simd_cycles", *names)]
     yield TextGrid([TextColumn(title, at > 0) for at, title in enumerate(titles)], cells)
 

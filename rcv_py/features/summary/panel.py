@@ -168,11 +168,9 @@ def held_facts(trace: Trace, given: Sequence[Path] = ()) -> tuple[Fact, ...]:
     facts = []
     for row in table.rows():
         peak, allocated = row["peak"], row["allocated"]
-        of = (
-            Message("{0:,} are named", row["named"])
-            if allocated is None
-            else Message("of {0:,} allocated", allocated)
-        )
+        of = Message("{0:,} are named", row["named"])
+        if allocated is not None:
+            of = Message("of {0:,} allocated", allocated)
         where = "" if row["instruction"] is None else Message(", at {0}", row["instruction"])
         source = f"  {row['source']}" if row["source"] else ""
         meaning = join_texts(". ", (HELD, f"{row['text']}{source}"))

@@ -141,17 +141,13 @@ def summary_document(name: str, found: DeviceSummary) -> dict[str, Any]:
     }
     document |= {title.replace(" ", "_"): dict(rows) for title, rows in parts(found)}
     if found.pipes is not None:
-        document["simds"] = [
-            {"place": place, "simd_cycles": resident, **columns}
-            for place, resident, columns in pipe_rows(found)
-        ]
+        simds = pipe_rows(found)
+        document["simds"] = [{"place": at, "simd_cycles": resident, **own} for at, resident, own in simds]
     if found.counters is not None:
         document["counters"] = {bar.name[:]: round(bar.value, 4) for bar in found.counters.bars}
     if found.units is not None:
-        document["units"] = [
-            {name: plain_number(values[row]) for name, values in found.units.columns.items()}
-            for row in range(len(found.units))
-        ]
+        columns, rows = found.units.columns.items(), range(len(found.units))
+        document["units"] = [{name: plain_number(own[row]) for name, own in columns} for row in rows]
     return document
 
 

@@ -36,10 +36,8 @@ def run(options: ScheduleOptions) -> CommandAnswer:
     note = table.spec.note
 
     def rows() -> list[dict[str, Any]]:
-        return [
-            row | {"moves": move_records(one), "order": list(one.order)}
-            for row, one in zip(table.rows(), found, strict=True)
-        ]
+        blocks = zip(table.rows(), found, strict=True)
+        return [row | {"moves": move_records(one), "order": list(one.order)} for row, one in blocks]
 
     def footer(_: ResultTable) -> Iterator[str]:
         yield ""

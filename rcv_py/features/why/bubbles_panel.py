@@ -78,12 +78,8 @@ class ByNoIssue(Grouping[Bubbles]):
         return len(result) > 0
 
     def note(self, result: Bubbles) -> str:
-        bubble, resident, simds = (
-            count(result.bubble),
-            count(result.resident),
-            plural(len(result.place), "SIMD"),
-        )
-        part = percent(result.bubble, result.resident)
+        bubble, resident = count(result.bubble), count(result.resident)
+        part, simds = percent(result.bubble, result.resident), plural(len(result.place), "SIMD")
         text = "in {0} of {1} SIMD cycles with a wave nothing happened ({2}), {3}"
         return of_waves(self.session, Message(text, bubble, resident, part, simds))
 

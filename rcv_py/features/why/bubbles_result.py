@@ -89,11 +89,8 @@ SCHEMA = Schema(
 def bubble_table(trace: Trace, found: Bubbles) -> ResultTable:
     """Return one row per instruction with a charge, the largest first."""
     texts = [trace.code.text[line] if line >= 0 else NO_INSTRUCTION for line in found.line.tolist()]
-    columns: Columns = {
-        "text": texts,
-        "share_of_bubbles": found.total / max(1, found.bubble),
-        "source": sources(trace, found.line),
-    }
+    share, places = found.total / max(1, found.bubble), sources(trace, found.line)
+    columns: Columns = {"text": texts, "share_of_bubbles": share, "source": places}
     return ResultTable.of(BUBBLES, found, columns)
 
 

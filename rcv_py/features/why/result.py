@@ -116,10 +116,8 @@ def totals_of(found: Attribution) -> dict[str, Any]:
 
 def facts(found: Attribution) -> dict[str, Any]:
     """Return the fields of a document besides the rows."""
-    totals = {
-        name: round(value, 6) if isinstance(value, float) else value
-        for name, value in totals_of(found).items()
-    }
+    sums = totals_of(found)
+    totals = {name: round(sum_, 6) if isinstance(sum_, float) else sum_ for name, sum_ in sums.items()}
     return {
         "waves": found.waves,
         "share_base": "stall",
@@ -177,10 +175,8 @@ def documents(
     rows = cause_table(trace, groups, by, found.total_stall).rows()
     own = [found.at(np.flatnonzero(keys(found, by) == one)[:most]) for one in keys(groups, by).tolist()]
     parts = [each_table(trace, part, found.total_stall) for part in own]
-    return [
-        row | {"parts": part.records(field.name for field in _PART)}
-        for row, part in zip(rows, parts, strict=True)
-    ]
+    names = [field.name for field in _PART]
+    return [row | {"parts": part.records(names)} for row, part in zip(rows, parts, strict=True)]
 
 
 def _causes(cause: np.ndarray) -> dict[str, Column]:

@@ -56,11 +56,8 @@ def run(options: WaitsOptions) -> CommandAnswer:
 
     def document() -> dict[str, Any]:
         sums = result.totals(summary)
-        facts = {
-            "wave": options.wave,
-            "waves": summary.waves,
-            "totals": sums if summary.waves else dict.fromkeys(sums),
-        }
+        known = sums if summary.waves else dict.fromkeys(sums)
+        facts = {"wave": options.wave, "waves": summary.waves, "totals": known}
         if options.latency:
             return facts | {"latency": result.latency_documents(shown)}
         return facts | {"waits": result.wait_documents(trace, summary, rows, max_nested(options))}

@@ -135,10 +135,11 @@ def producer_table(trace: Trace, found: WaitSummary) -> ResultTable:
     """Return one row per wait and an instruction that it waited for, in the order of waits."""
     table, wait = found.blocking, _wait_of(found)
     blamed = placed(trace, table.producer, "producer_")
-    numbers = {
-        "share_of_wait_stall": table.charged / np.maximum(1, table.stall[wait]),
-        "median_latency": _latency(found, table.producer)["median"],
-    }
+    share, median = (
+        table.charged / np.maximum(1, table.stall[wait]),
+        _latency(found, table.producer)["median"],
+    )
+    numbers = {"share_of_wait_stall": share, "median_latency": median}
     return ResultTable.of(PRODUCERS, table, placed(trace, table.line[wait]) | blamed | numbers)
 
 
@@ -155,10 +156,8 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> ResultTab
     wait = np.repeat(waits, counts)
     has = np.diff(table.first)[wait] > 0
     at = np.where(has, table.first[wait] + ranges(0, counts), 0)
-    line, n, charged, guessed = (
-        np.where(has, np.append(column, 0)[at], 0)
-        for column in (table.producer, table.n, table.charged, table.guessed)
-    )
+    numbers = (table.producer, table.n, table.charged, table.guessed)
+    line, n, charged, guessed = (np.where(has, np.append(one, 0)[at], 0) for one in numbers)
     line = np.where(has, line, -1)
     columns: Columns = {
         **wait_table(trace, found)[wait].columns,
@@ -187,10 +186,8 @@ def wait_documents(
         places = samples[part].records(field.name for field in common.PLACE)
         numbers = producers[part].records(("hits", "stall", "guessed", "share_of_wait_stall"))
         latency = samples[part].records(field.name for field in _SAMPLED)
-        return [
-            place | own | {"latency": sample}
-            for place, own, sample in zip(places, numbers, latency, strict=True)
-        ]
+        rows = zip(places, numbers, latency, strict=True)
+        return [place | own | {"latency": sample} for place, own, sample in rows]
 
     heads = wait_table(trace, found)[waits].rows()
     return [head | {"producers": waited_for(row)} for head, row in zip(heads, waits.tolist(), strict=True)]
