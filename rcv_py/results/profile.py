@@ -231,7 +231,6 @@ def _dispatches(profile: Profile) -> ResultTable:
 
 
 def _first(profile: Profile) -> int:
-    """When the first launch began, in nanoseconds."""
     begin = profile.launches.begin
     return int(begin[begin > 0].min(initial=np.iinfo(np.int64).max))
 

@@ -310,7 +310,6 @@ class ComparePanel(TablePanel[Comparison]):
         self.ways.setCurrentWidget(self.program)
 
     def _go_to_change(self, row: int) -> None:
-        """Select the instruction of the open capture in a row of two builds."""
         table, change = self.program.table, self.change
         if change is None or self.by != "instruction":
             return
@@ -408,7 +407,6 @@ class ComparePanel(TablePanel[Comparison]):
         return NO_LINES if self.view.rows is None else self.view.rows.line
 
     def _follow(self) -> None:
-        """Mark the row of the selected instruction, where rows are instructions."""
         selection, rows = self.session.selection.value, self.view.rows
         if rows is not None and self.by in ("instruction", SIDE_BY_SIDE) and selection.line is not None:
             super()._follow()

@@ -107,7 +107,6 @@ def _names(trace: Trace, found: Counters) -> CommandAnswer:
 
 
 def _only(rows: tuple[CounterRow, ...], options: CountersOptions) -> tuple[CounterRow, ...]:
-    """The rows that `--simd` and `--only` leave; formulas have no SIMD."""
     if options.simd is not None:
         rows = tuple(row for row in rows if not row.is_raw or row.simds >> options.simd & 1)
     if options.only is None:

@@ -205,7 +205,6 @@ class FormulaDialog(QDialog):
             self._typing.start()
 
     def _tab_changed(self) -> None:
-        """Update titles and buttons for the shown tab."""
         for name, editor in self.editors.items():
             mark = " •" if self.files.is_changed(name) else ""
             self.tabs.setTabText(self.tabs.indexOf(editor), plain_text.button_text(f"{name}{mark}"))

@@ -231,7 +231,6 @@ class CountersPanel(CurvePanel):
         self._compute()
 
     def canvas(self) -> QWidget:
-        """Return the page with tree and plot."""
         return self.page
 
     def command_line(self) -> command_text.CommandWords | None:

@@ -79,7 +79,6 @@ class EventsPanel(TablePanel[EventTable]):
         self._soon.run(lambda: event_table(trace, spans), self._take)
 
     def _show_again(self) -> None:
-        """Show the same rows in the current unit."""
         if self.result is not None:
             self._take(self.result)
 

@@ -303,10 +303,9 @@ class TriagePanel(Panel):
 
     def _time_of(self, finding: Finding) -> str:
         """Return the bound of a gain in the user's unit of time; "" if it has none."""
-        trace = self.session.trace.value
+        trace, sign = self.session.trace.value, "≤" if finding.is_upper_bound else "~"
         if trace is None or not len(trace.occupancy) or not finding.gain_text:
             return ""
-        sign = "≤" if finding.is_upper_bound else "~"
         return Message("{0} {1}", sign, self.times.span(round(finding.gain * np.ptp(trace.occupancy.time))))
 
     def _one(self, row: int) -> Finding | None:

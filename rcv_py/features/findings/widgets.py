@@ -269,7 +269,6 @@ class NumberStrip(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Put the cells in rows that share their free width."""
         top, room = GAP_DOWN, self.width() - 2 * MARGIN_PX
         for line in wrapped(self._cells[: len(self.numbers)], room, GAP):
             left, height = MARGIN_PX, line[0].minimumSizeHint().height()
@@ -303,7 +302,6 @@ class _Cell(QWidget):
         return whole, part
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the share as a part of a bar."""
         if self.share is not None:
             whole, part = self.bar_rects()
             with QPainter(self) as painter:

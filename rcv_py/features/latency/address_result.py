@@ -156,12 +156,9 @@ def address_note(found: AddressAccesses) -> str:
 
 def address_text(totals: Mapping[str, Any]) -> str:
     """Return the totals in words."""
-    text = Message(
-        "{0}. Instructions that touch at least twice the lines they need: {1}; with bank conflicts: {2}.",
-        plural(totals["blocks"], "execution"),
-        count(totals["apart"]),
-        count(totals["conflicting"]),
-    )
+    blocks, apart = plural(totals["blocks"], "execution"), count(totals["apart"])
+    said = "{0}. Instructions that touch at least twice the lines they need: {1}; with bank conflicts: {2}."
+    text = Message(said, blocks, apart, count(totals["conflicting"]))
     if totals["incomplete"]:
         lost = plural(totals["incomplete"], "more execution")
         text += Message(" Of {0} words are missing: the hardware drops values where they are dense.", lost)

@@ -347,7 +347,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
             self._mark()
 
     def _mark(self) -> None:
-        """Mark the iteration that holds the selected token."""
         token, at = self.session.token(), np.zeros(0, dtype=np.int64)
         if token is not None and self.result is not None:
             part = self.result.loops.iterations.at(self.rows)

@@ -47,7 +47,6 @@ def run(options: OccupancyOptions) -> CommandAnswer:
 
 
 def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRow]:
-    """The total row, and the named rows."""
     known = {state_name(row.name) for row in rows}
     wanted = {state_name(name) for name in names or ()}
     for name in sorted(wanted - known):
@@ -59,7 +58,6 @@ def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRo
 
 
 def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: ResultTable) -> tuple[str, ...]:
-    """The meaning of the columns, and the duration."""
     cycles = rows[0].numbers.end - rows[0].numbers.begin
     lasted = Message("{0}, {1}", plural(cycles, "cycle"), trace.clock.duration(cycles))
     what, of = "Traced" if by == "state" else "Resident", plural(len(rows) - 1, result.BY[by][0])

@@ -108,7 +108,6 @@ class OccupancyPanel(CurvePanel):
         self._open()
 
     def _open(self) -> None:
-        """Compute the curves of the chosen group."""
         trace, by = self.session.trace.value, self.chosen("group")
         self.rows, self._answer = (), None
         self.plot.canvas.moments = event_lines(trace) if trace is not None and by == KERNEL else ()
@@ -143,7 +142,6 @@ class OccupancyPanel(CurvePanel):
             self._show_again()
 
     def _show_again(self) -> None:
-        """Show the curves in the current unit of times."""
         trace, by = self.session.trace.value, self.chosen("group")
         if trace is None or self._answer is None:
             return

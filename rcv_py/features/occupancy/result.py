@@ -67,12 +67,9 @@ VARIANTS = {  # what a row is → its table and its option
     by: (curves(by, has_ids=by == "kernel"), Message("By {0}: --by {1}.", BY[by][1].lower(), by))
     for by in ("se", "kernel", "state")
 }
-FACTS = (
-    CAPTURE,
-    kinds.NUMBER._replace(digits=None)(
-        "ns_per_cycle", "Length of a cycle in nanoseconds; null if it is not known", is_unknown=True
-    ),
-)
+_NS = kinds.NUMBER._replace(digits=None)
+_LENGTH = "Length of a cycle in nanoseconds; null if it is not known"
+FACTS = (CAPTURE, _NS("ns_per_cycle", _LENGTH, is_unknown=True))
 
 
 def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumbers]) -> ResultTable:

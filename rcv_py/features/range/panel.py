@@ -68,7 +68,6 @@ class ClockRangePanel(Panel):
             self._soon.update()
 
     def _question(self) -> tuple[TimeWindow | None, tuple[int, int] | None]:
-        """Return the measured range and the two instructions."""
         asked = self.session.between.value
         ends = None if asked is None or asked.last is None else (asked.first, asked.last)
         return self.session.measure.value, ends

@@ -266,7 +266,6 @@ class RooflineChart(QWidget):
             self.chosen.emit(point.scope)
 
     def event(self, event: QEvent) -> bool:
-        """Show the tooltip of a point."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             point = self.point_at(QPointF(event.pos()))
             show_tip(event.globalPos(), "" if point is None else self.tip(point), self)

@@ -86,7 +86,6 @@ class RooflinePanel(Panel):
         self._say()
 
     def _say(self) -> None:
-        """Show the progress, or why there is nothing."""
         missing = self.why_missing("waves") if self.session.trace.value is not None else self.reason(NOTHING)
         if missing or self.roofline is not None:
             self._computing.stop()
@@ -97,7 +96,6 @@ class RooflinePanel(Panel):
             self.empty.say(self._computing.begin("the roofline", stage=lambda: self._request.flag.stage))
 
     def _choose(self, at: int) -> None:
-        """Mark a scope, and go to its first instruction."""
         scopes = () if self.roofline is None else self.roofline.scopes
         if not 0 <= at < len(scopes):
             return

@@ -186,13 +186,10 @@ def roofline_note(trace: Trace, found: Roofline, run: RunFacts) -> str:
 
 def shared_text(trace: Trace, run: RunFacts) -> str:
     """Return that idle compute units leave their part of memory to the others; "" without any."""
-    unused = launch_shape(trace, run).unused_share
-    if unused < LEAST_UNUSED:
+    if (unused := launch_shape(trace, run).unused_share) < LEAST_UNUSED:
         return ""
-    return Message(
-        "Memory is shared: {0:.0f} % of the SIMDs never held a wave, so the others can get more.",
-        100 * unused,
-    )
+    text = "Memory is shared: {0:.0f} % of the SIMDs never held a wave, so the others can get more."
+    return Message(text, 100 * unused)
 
 
 def computed_texts(found: Sequence[Computed]) -> list[str]:

@@ -135,7 +135,6 @@ def _of_format(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _of_allocated(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What the kernel allocates, by its code object."""
     found = facts["allocated"]
     if not found["file"]:
         return

@@ -240,7 +240,6 @@ class SummaryPanel(Panel):
             self.run_job(lambda: held_facts(trace, given), partial(take, self.held), "registers")
 
     def _say_waiting(self) -> None:
-        """Show the progress of the summary until it is there."""
         trace = self.session.trace.value
         if self.summary is not None or trace is None or not len(trace.waves):
             self._computing.stop()

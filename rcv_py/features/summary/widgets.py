@@ -124,7 +124,6 @@ class Meters(QWidget):
         return QSize(170, self.sizeHint().height())
 
     def event(self, event: QEvent) -> bool:
-        """Show the tooltip of the row under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             show_tip(event.globalPos(), self.tip(event.y() // self._row), self)
             return True

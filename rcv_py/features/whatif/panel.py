@@ -27,7 +27,6 @@ from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.core.plain_text import (
     ElidedLabel,
     PlainLabel,
-    Rich,
     add_action,
     named,
     push_button,
@@ -210,7 +209,6 @@ class WhatIfPanel(TimelinePanel):
     # -- playing ----------------------------------------------------------------------------------------
 
     def _left(self) -> list[ExperimentRow]:
-        """Return the experiments that were not played."""
         played = self.known.keys() | self.refused.keys()
         return [one for one in self.experiments if one.changes and one.changes not in played]
 
@@ -330,14 +328,10 @@ class WhatIfPanel(TimelinePanel):
             return token_tip(trace, self.times, wave, segment, token, pixel=pixel)
         tokens = segment.tokens
         line = int(tokens.line[token])
-        text: str | Rich = trace.code.text[line] if line >= 0 else ""
-        return rich(
-            "<b>{}</b><br>{}, predicted: {} cycles stall, {} cycles issue",
-            text,
-            str(trace.waves.id(segment.key)),
-            count(int(tokens.stall[token])),
-            count(int(tokens.busy[token])),
-        )
+        text, wave_id = trace.code.text[line] if line >= 0 else "", str(trace.waves.id(segment.key))
+        stall, busy = count(int(tokens.stall[token])), count(int(tokens.busy[token]))
+        tip = "<b>{}</b><br>{}, predicted: {} cycles stall, {} cycles issue"
+        return rich(tip, text, wave_id, stall, busy)
 
     def hovered(self, row: int, time: int) -> None:
         found = self._token_at(row, time)

@@ -22,11 +22,8 @@ def experiments(inputs: ReportInputs) -> ReportSection | None:
         return None
     shown = cells.report_table(prediction_table(found, kernel), inputs.trace)
     notes = [ReportNote(sentence) for sentence in said_of(found, kernel)]
-    intro = Message(
-        "Predicted by replaying {0} instructions with each change alone: no promise. {1}",
-        count(found[0].tokens),
-        BASE,
-    )
+    text = "Predicted by replaying {0} instructions with each change alone: no promise. {1}"
+    intro = Message(text, count(found[0].tokens), BASE)
     return ReportSection("whatif", "What if", (shown, *notes), intro)
 
 

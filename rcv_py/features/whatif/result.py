@@ -169,14 +169,9 @@ def said_of(found: Sequence[Prediction], changes: Sequence[KernelChange]) -> lis
 
 def _bounded(found: Sequence[Prediction], changes: Sequence[KernelChange]) -> list[str]:
     """Return which predictions are cut at the bound of a finding, as sentences."""
+    cut = "{0}: cut at the bound of “{1}”, {2}; the replay alone says {3}, as waves then wait elsewhere."
     return [
-        Message(
-            "{0}: cut at the bound of “{1}”, {2}; the replay alone says {3}, as waves then wait elsewhere.",
-            capitalized(prediction.text),
-            one.finding,
-            percent(one.bound, 1),
-            signed(one.replayed),
-        )
+        Message(cut, capitalized(prediction.text), one.finding, percent(one.bound, 1), signed(one.replayed))
         for prediction, one in zip(found, changes, strict=True)
         if not isnan(one.replayed) and not isnan(one.bound)
     ]

@@ -37,21 +37,12 @@ def run(options: BubblesOptions) -> CommandAnswer:
 def _footer(found: Bubbles, table: ResultTable, rule: ReferenceRule) -> Iterator[str]:
     part, resident = sum(table.plain("bubbles")), found.resident
     is_ours = rule is ReferenceRule.OURS
-    empty = "nothing happened" if is_ours else "no wave issued"
-    yield Message(
-        "\n{0:,} of {1}: {2} of {3} cycles in which a SIMD held a traced wave and {4}.",
-        len(table),
-        plural(len(found), "instruction"),
-        percent(round(part), found.bubble),
-        count(found.bubble),
-        empty,
-    )
+    empty, issuing = "nothing happened" if is_ours else "no wave issued", percent(found.issuing, resident)
+    rows, share = plural(len(found), "instruction"), percent(round(part), found.bubble)
+    text = "\n{0:,} of {1}: {2} of {3} cycles in which a SIMD held a traced wave and {4}."
+    yield Message(text, len(table), rows, share, count(found.bubble), empty)
     yield (
-        Message(
-            "Of {0} SIMD cycles with a traced wave {1} issued",
-            count(resident),
-            percent(found.issuing, resident),
-        )
+        Message("Of {0} SIMD cycles with a traced wave {1} issued", count(resident), issuing)
         + (Message(", in {0} the MFMA unit worked", percent(found.matrix, resident)) if found.matrix else "")
         + Message(", {0} are no-issue cycles", percent(found.no_issue, resident))
         + (Message(", and in {0} nothing happened.", percent(found.bubble, resident)) if is_ours else ".")

@@ -85,7 +85,6 @@ class WhyPanel(TablePanel[Any]):
         self.choice.choose(name)
 
     def _group(self) -> None:
-        """Group as the switch is set."""
         self.ui.results.let_go(self.grouping.result_name, self.visibility)
         self.grouping = self._groupings[self.choice.value]
         self._name_all()

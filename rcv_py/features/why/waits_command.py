@@ -113,7 +113,6 @@ def _inverted(options: WaitsOptions) -> CommandAnswer:
 
 
 def _rows(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> tuple[ResultTable, np.ndarray]:
-    """Return the table, and the shown rows in order."""
     line = options.line
     if options.latency:
         table, rows = result.latency_table(waves.trace, summary), np.arange(len(summary.latency))
@@ -132,20 +131,13 @@ def _waves(waves: ChosenWaves, summary: WaitSummary) -> str:
 
 
 def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterator[Part]:
-    """A table, with producers below their wait."""
     short, table = short_sources(waves.trace), summary.blocking
     waits = result.wait_documents(waves.trace, summary, rows)
     yield TextGrid(_COLUMNS, [cells for wait in waits for cells in _cells(wait, short)])
     total, part = int(table.stall.sum()), int(table.stall[rows].sum())
     share = Message("{0} of ", percent(part, total)) if total else ""
-    yield Message(
-        "\n{0:,} of {1}: {2}{3} cycles of stall in {4}.",
-        len(rows),
-        plural(len(table), "wait"),
-        share,
-        count(total),
-        _waves(waves, summary),
-    )
+    of, read = plural(len(table), "wait"), _waves(waves, summary)
+    yield Message("\n{0:,} of {1}: {2}{3} cycles of stall in {4}.", len(rows), of, share, count(total), read)
     yield (
         "Stall is charged to the operation that ended the wait, with the turn that a wait takes by itself, "
         "which `rcv causes` lists apart. Latency is the median."
