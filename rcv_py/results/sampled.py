@@ -84,8 +84,7 @@ def line_table(found: PcSamples | None) -> ResultTable:
     if found is None or len(number) == 1:
         return ResultTable.of_rows(LINES, [])
     columns = outcomes(found, np.array(of, dtype=np.int64), len(number))
-    table = ResultTable(LINES, {"source": list(number), **columns})[1:]
-    return table.sorted("samples")
+    return ResultTable(LINES, {"source": list(number), **columns})[1:].sorted("samples")
 
 
 def stall_table(found: PcSamples | None) -> ResultTable:

@@ -228,8 +228,6 @@ class ComparePanel(TablePanel[Comparison]):
         self.program.chosen.connect(self._go_to_change)
         self._start()
 
-    # -- computing ----------------------------------------------------------------------------------
-
     def _open(self) -> None:
         self.result = self.change = None
         self.view.rows = None
@@ -400,8 +398,6 @@ class ComparePanel(TablePanel[Comparison]):
         real = int(np.count_nonzero(rows.is_real))
         self.detail.setText(Message("{0}, {1:,} beyond noise", plural(len(rows), "row"), real))
 
-    # -- selecting ----------------------------------------------------------------------------------
-
     @property
     def lines(self) -> np.ndarray:
         return NO_LINES if self.view.rows is None else self.view.rows.line
@@ -410,8 +406,6 @@ class ComparePanel(TablePanel[Comparison]):
         selection, rows = self.session.selection.value, self.view.rows
         if rows is not None and self.by in ("instruction", SIDE_BY_SIDE) and selection.line is not None:
             super()._follow()
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         if self.change is not None:

@@ -159,8 +159,6 @@ def change_table(found: Comparison, by: str) -> ResultTable:
     return ResultTable.of(CHANGES[by], table, columns)
 
 
-# -- both programs side by side, and the differences as frames ------------------------------------------
-
 _COST = kinds.MEAN_CYCLES._replace(digits=3, text=lambda value: f"{value:,.1f}" if value else "")
 LISTING = Spec(
     "compare listing",
@@ -286,8 +284,6 @@ def widest(table: ResultTable, top: int) -> ResultTable:
     return table[np.sort(np.argsort(-widths, kind="stable")[: top or None])]
 
 
-# -- what work costs ------------------------------------------------------------------------------------
-
 _AMOUNT = kinds.NUMBER._replace(text="{:,.5g}".format, digits=6)
 _WORK_ROWS = (  # attribute of WorkCosts, what it is, and its unit
     ("duration", "Launch", "cycles"),
@@ -327,9 +323,6 @@ def work_table(a: WorkCosts, b: WorkCosts) -> ResultTable:
     rows = [(name, text, getattr(a, name), getattr(b, name), unit) for name, text, unit in _WORK_ROWS]
     known = [row for row in rows if row[2] > 0 or row[3] > 0]
     return ResultTable.of_rows(WORK, [(*row, row[3] / row[2] if row[2] > 0 else np.nan) for row in known])
-
-
-# -- the comparison as a document ------------------------------------------------------------------------
 
 
 _PAIR = kinds.pair(kinds.NUMBER, "A, then B")

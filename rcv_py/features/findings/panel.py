@@ -22,8 +22,7 @@ from rcv_py.analysis.findings.finding import (
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.progress import Stage
 from rcv_py.base.text import Message, join_texts, joined_texts, translated
-from rcv_py.features.findings.finding_page import EVIDENCE, MORE, TRIAL, finding_html, small_html
-from rcv_py.features.findings.widgets import MARGIN_PX, FindingList, NumberStrip
+from rcv_py.features.findings import widgets
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
@@ -92,9 +91,9 @@ class TriagePanel(Panel):
         self._computing = Computing(self, self._show)
         self.findings: Findings | None = None
         self._moved: dict[str, int] = {}  # by how many places predictions moved findings up, by name
-        self.strip, self.note = NumberStrip(ui.theme), ElidedLabel(role="muted")
+        self.strip, self.note = widgets.NumberStrip(ui.theme), ElidedLabel(role="muted")
         self.headline = PlainLabel(role="headline", wordWrap=True)
-        self.list = FindingList(ui.theme)
+        self.list = widgets.FindingList(ui.theme)
         self.page = LinkText(ui.session, ui.theme, "The chosen finding with its evidence")
         tip = "Copy all findings as Markdown, to paste into a ticket."
         self.copy = push_button("Copy", tip, self.copy_all, small=True)
@@ -131,7 +130,7 @@ class TriagePanel(Panel):
         for button in (self.more, self.copy):
             top.setAlignment(button, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
         for label in (self.note, self.detail):
-            label.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, 4)
+            label.setContentsMargins(widgets.MARGIN_PX, 0, widgets.MARGIN_PX, 4)
         self.head = boxed(column(self.detail, self.strip, self.note))
         self.split = split(self.list, self.page, sizes=(250, 400), is_column=True)
         for part, share in enumerate((2, 3)):
@@ -167,8 +166,6 @@ class TriagePanel(Panel):
         wanted = min(self.list.rows_px - above, blank)
         if wanted > 0:
             self.split.setSizes([above + wanted, below - wanted])
-
-    # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
         self.findings = None
@@ -220,8 +217,6 @@ class TriagePanel(Panel):
         """Show no progress; a thread that still runs keeps the old list."""
         self._ticks.stop()
         self._stages = deque(maxlen=1)
-
-    # -- showing ------------------------------------------------------------------------------------
 
     def _show(self) -> None:
         self._show_what_is_there()
@@ -289,13 +284,13 @@ class TriagePanel(Panel):
         finding, trace = self._one(row), self.session.trace.value
         sources = () if trace is None else trace.sources
         if finding is None:
-            self.page.show_html("" if row < 0 or self.findings is None else small_html(self.findings))
+            self.page.show_html("" if row < 0 or self.findings is None else widgets.small_html(self.findings))
         else:
             first = self.findings.same_bound[row] if self.findings is not None else row
             title = "" if first == row or (other := self._one(first)) is None else other.title
             taken = "" if self.findings is None else self.findings.predictions
             most = self._time_of(finding)
-            html = finding_html(
+            html = widgets.finding_html(
                 finding, is_open=self._is_open, sources=sources, first=title, predictions=taken, most=most
             )
             self.page.show_html(html)
@@ -317,16 +312,14 @@ class TriagePanel(Panel):
         """Return the finding shown at the right."""
         return self._one(self.list.currentRow())
 
-    # -- selecting ----------------------------------------------------------------------------------
-
     def _clicked(self, link: QUrl) -> None:
         kind, _, number = link.toString().partition(":")
-        if kind == EVIDENCE and number.isdigit():
+        if kind == widgets.EVIDENCE and number.isdigit():
             self.go(int(number))
-        elif kind == MORE:
+        elif kind == widgets.MORE:
             self._is_open = not self._is_open
             self._show_one(self.list.currentRow())
-        elif kind == TRIAL:
+        elif kind == widgets.TRIAL:
             self.try_remedy()
 
     def try_remedy(self) -> None:
@@ -363,8 +356,6 @@ class TriagePanel(Panel):
         trace = self.session.trace.value
         if trace is not None and self.findings is not None:
             copy_text(markdown(trace.name, self.findings))
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     @classmethod
     def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:

@@ -167,8 +167,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.result_name = self.listed.value
         super()._open()
 
-    # -- showing ------------------------------------------------------------------------------------
-
     @property
     def is_loops(self) -> bool:
         """Return whether loops, not segments, are listed."""
@@ -285,8 +283,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
             return Message("{0}, iteration {1}", trace.waves.id(int(part.wave[bar])), part.number[bar])
 
         cycles, order = stack_of(loops, self.rows)
-        outliers = np.flatnonzero(np.isin(self.rows, loops.outliers))
-        self.strip.show_stacks(cycles, order, outliers, name)
+        self.strip.show_stacks(cycles, order, np.flatnonzero(np.isin(self.rows, loops.outliers)), name)
         many = int(np.count_nonzero(loops.iterations.loop[loops.outliers] == self._loop))
         said = Message("{0}, {1} in the loop", plural(len(self.rows), "iteration"), plural(many, "outlier"))
         text = of_waves(self.session, said)
@@ -313,8 +310,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         }
         items = [(color_of(theme, kind), name, KIND_TEXT[TokenKind(kind)]) for kind, name in names.items()]
         self.legend.set_items(items)
-
-    # -- selecting ----------------------------------------------------------------------------------
 
     def _choose_loop(self, row: int) -> None:
         summary = self.result
@@ -367,8 +362,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         else:
             self.session.select(Selection(wave=wave))
         self.session.set_view(TimeWindow(int(iterations.begin[i]), int(iterations.end[i])))
-
-    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         if not self.is_loops:

@@ -248,8 +248,7 @@ def _kernel_rows(trace: Trace, kernels: Sequence[KernelCurve], times: Times) -> 
 
 def about_kernel(name: str, kernel: KernelCurve, times: Times) -> str:
     """Return a line of facts about a kernel."""
-    several = len(kernel.ids) > 1
-    ids = Message("ids {0}" if several else "id {0}", ", ".join(map(str, kernel.ids)))
+    ids = Message("ids {0}" if len(kernel.ids) > 1 else "id {0}", ", ".join(map(str, kernel.ids)))
     numbers = occupancy_numbers(kernel.steps)
     launches = plural(kernel.launches, "dispatch", "dispatches") if kernel.launches else NO_LAUNCH
     waves = Message("mean {0:,.1f}, at most {1:,} at a time", numbers.mean, numbers.peak)

@@ -37,8 +37,7 @@ def run(options: WhatifOptions) -> CommandAnswer:
     if options.path:
         return _path(options, trace, player.path(changes))
     experiments = [tuple(changes)] if changes else usual_experiments(player, trace)
-    plain = findings_of_trace(trace, facts_about(trace))
-    found, kernel = of_kernel(plain, player, experiments)
+    found, kernel = of_kernel(findings_of_trace(trace, facts_about(trace)), player, experiments)
     table = result.prediction_table(found, kernel)
     about = result.facts(found, kernel, played)
 

@@ -24,15 +24,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row, split
 from rcv_py.ui.core.panel import Sheet
-from rcv_py.ui.core.plain_text import (
-    ElidedLabel,
-    PlainLabel,
-    add_action,
-    named,
-    push_button,
-    rich,
-    tooltip,
-)
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, add_action, named, push_button, rich, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
@@ -131,8 +123,6 @@ class WhatIfPanel(TimelinePanel):
         ui.results.cell("findings").watch(self._soon.update)
         self._opened()
 
-    # -- what is tried ----------------------------------------------------------------------------------
-
     def _opened(self) -> None:
         trace = self.session.trace.value
         self._flag.set()
@@ -206,8 +196,6 @@ class WhatIfPanel(TimelinePanel):
         self._play_next()
         self._show()
 
-    # -- playing ----------------------------------------------------------------------------------------
-
     def _left(self) -> list[ExperimentRow]:
         played = self.known.keys() | self.refused.keys()
         return [one for one in self.experiments if one.changes and one.changes not in played]
@@ -247,8 +235,6 @@ class WhatIfPanel(TimelinePanel):
         trace = self.session.trace.value
         assert trace is not None
         return self.ui.results.recordings(trace)
-
-    # -- showing ----------------------------------------------------------------------------------------
 
     def _show(self) -> None:
         why_not = [one.why_not or self.refused.get(one.changes, "") for one in self.experiments]
@@ -315,8 +301,6 @@ class WhatIfPanel(TimelinePanel):
         lived = Message("{0}: {1} cycles from the first instruction to the last", wave.id, ran)
         self.outcome.setText(Message("{0}, predicted {1} ({2}).", lived, count(drawn.after), by))
 
-    # -- the timeline -----------------------------------------------------------------------------------
-
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         trace, store, segment = self.session.trace.value, self.session.store, self._segment_at(row, time)
         if trace is None or store is None or segment is None:
@@ -363,8 +347,6 @@ class WhatIfPanel(TimelinePanel):
             return None
         token = token_at(segment, time, self.timeline.plot.pixel_at(time), self.timeline.plot.row_depth)
         return None if token < 0 else (segment, token)
-
-    # -- called by the shell ----------------------------------------------------------------------------
 
     def _open_menu(self, position: QPoint) -> None:
         at = self.view.table.data_row(self.view.rowAt(position.y()))

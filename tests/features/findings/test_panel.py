@@ -14,9 +14,8 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.findings.detect import NO_CODE
 from rcv_py.analysis.findings.finding import CONTEXT, Evidence, Finding, Findings, Predicted
 from rcv_py.base.progress import Report, Stage
-from rcv_py.features.findings.finding_page import finding_html
 from rcv_py.features.findings.panel import TriagePanel, go_to
-from rcv_py.features.findings.widgets import fitting_numbers
+from rcv_py.features.findings.widgets import finding_html, fitting_numbers
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
