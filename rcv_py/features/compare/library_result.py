@@ -70,6 +70,7 @@ _LAUNCH = unknown(
         "duration_ns", "The same in nanoseconds; without a clock rate, the duration in the table of launches"
     ),
 )
+_STALLED, _MAPPED = "Part of the latency that is stall", "Part of the instructions that has a source place"
 LIBRARY = Spec(
     "library",
     "One row per capture.",
@@ -118,7 +119,7 @@ LIBRARY = Spec(
             kinds.COUNT("hits", "Executions; null if not known"),
             kinds.CYCLES("latency", "Latency of all waves; null if not known"),
             kinds.CYCLES("stall", "Stall of all waves; null if not known"),
-            kinds.SHARE("stall_share_of_latency", "Part of the latency that is stall"),
+            kinds.SHARE("stall_share_of_latency", _STALLED),
             kinds.ROW("top_instruction", "Index of the instruction with most stall", key="top_line"),
         ),
         kinds.NAME("top_text", "Its text", key="top"),
@@ -141,21 +142,9 @@ LIBRARY = Spec(
         kinds.TEXT("error", "Why it cannot be opened; empty if it can"),
     ),
     _shown("executed_of", kinds.COUNT, "Instructions that ran, of all", _executed, "executed"),
-    _shown(
-        "mapped_share",
-        kinds.SHARE,
-        "Part of the instructions that has a source place",
-        _two("mapped", "instructions", percent),
-        "mapped",
-    ),
+    _shown("mapped_share", kinds.SHARE, _MAPPED, _two("mapped", "instructions", percent), "mapped"),
     _shown("latency_of_all", kinds.CYCLES, "Latency of all waves", _latency, "latency"),
-    _shown(
-        "stall_part",
-        kinds.SHARE,
-        "Part of the latency that is stall",
-        _two("stall", "latency", percent),
-        "stall",
-    ),
+    _shown("stall_part", kinds.SHARE, _STALLED, _two("stall", "latency", percent), "stall"),
     kinds.NOTE("most_stall_at", "The instruction with most stall", at=PEOPLE, of=_top),
     _shown(
         "resident",

@@ -416,14 +416,13 @@ class ComparePanel(TablePanel[Comparison]):
         baseline, trace = self.session.baseline.value, self.session.trace.value
         if baseline is None or trace is None or self.by == TIME:
             return None
+        of = (baseline.trace, trace) if self.change is None else (self.change.a, self.change.b)
+        words = ("rcv", "compare", *map(command_text.path_word, of))
         if self.change is not None:
-            sides = tuple(map(command_text.path_word, (self.change.a, self.change.b)))
             by = (f"--by={self.by}",) if self.by in PROGRAM_TABLES else ()
-            return ("rcv", "compare", *sides, *by, "--top=0")
-        sides = (command_text.path_word(baseline.trace), command_text.path_word(trace))
+            return (*words, *by, "--top=0")
         real = ("--beyond-noise",) if self.only.isChecked() else ()
-        order = command_text.sorting(self.view.table)
-        return ("rcv", "compare", *sides, f"--by={self.by}", *real, *order, "--top=0")
+        return (*words, f"--by={self.by}", *real, *command_text.sorting(self.view.table), "--top=0")
 
     def sheet(self) -> Sheet | None:
         table = self.view.table

@@ -32,6 +32,9 @@ def run(options: TrendOptions) -> CommandAnswer:
     table = trend_table(rows, [below(root, row.build.path) for row in rows])
     more = next((str(row.build.path) for row in rows if row.verdict is Verdict.MORE), None)
     found = [row.build for row in rows]
+    last = {row.kernel: row for row in rows if row.verdict is not None and row.waves}  # with traced waves
+    trips = () if options.fail_on is None else TRIPS[options.fail_on]
+    is_worse = any(row.verdict in trips for row in last.values())
     return CommandAnswer(
         schema=TREND_SCHEMA,
         document=lambda: {
@@ -48,15 +51,8 @@ def run(options: TrendOptions) -> CommandAnswer:
             "problems": problems(found),
             "waves": waves_of(wanted, [(build.name, build.traced, build.costs) for build in found]),
         },
-        code=_gate(options.fail_on, rows),
+        code=ExitCode.GATE if is_worse else ExitCode.DONE,
     )
-
-
-def _gate(fail_on: str | None, rows: Sequence[BuildStep]) -> int:
-    """Whether the last capture of a kernel that has traced waves trips the gate."""
-    last = {row.kernel: row for row in rows if row.verdict is not None and row.waves}
-    trips = fail_on is not None and any(row.verdict in TRIPS[fail_on] for row in last.values())
-    return ExitCode.GATE if trips else ExitCode.DONE
 
 
 def _text(rows: Sequence[BuildStep], root: Path, shown: TextTable) -> Iterator[Part]:

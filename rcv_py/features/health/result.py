@@ -12,7 +12,7 @@ from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field, Kind, of_analysis, rows
 from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import ResultTable, Spec
 
 SEVERITY = Field("severity", kinds.choice("info", "warning", "error"), "Severity")
 _OPTION = json_types.plain("string", "integer", "boolean", "array")("Value of the option.")
@@ -82,16 +82,12 @@ def note_table(notes: Sequence[HealthNote], spec: Spec = NOTES) -> ResultTable:
 
 def number_table(notes: Sequence[HealthNote]) -> ResultTable:
     """Return one row per number that supports a note."""
-    pairs = [(note, one) for note in notes for one in note.evidence]
-    columns: Columns = {
-        "note": [note.name for note, _ in pairs],
-        "severity": [str(note.severity) for note, _ in pairs],
-        "title": [note.title for note, _ in pairs],
-        "evidence": [one.name for _, one in pairs],
-        "value": [one.value for _, one in pairs],
-        "text": [one.text for _, one in pairs],
-    }
-    return ResultTable(NUMBERS, columns)
+    rows = [
+        (note.name, str(note.severity), note.title, one.name, one.value, one.text)
+        for note in notes
+        for one in note.evidence
+    ]
+    return ResultTable.of_rows(NUMBERS, rows)
 
 
 def facts(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Any]:

@@ -70,10 +70,8 @@ def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
     footer = Message("Hidden: {0} of {1} cycles ({2}). ", count(hidden), count(total), percent(hidden, total))
     footer += "Shares: hidden, of total."
     if matrix.executions:
-        share = percent(matrix.busy, matrix.resident)
-        footer += Message(
-            " MFMA units busy: {0} of the time with a wave, by the cycles of their instructions.", share
-        )
+        text = " MFMA units busy: {0} of the time with a wave, by the cycles of their instructions."
+        footer += Message(text, percent(matrix.busy, matrix.resident))
     reason = why_not_hidden(trace)
     if not reason and not len(table):
         reason = waves.missing or "No instruction was executed while the trace was recorded."
@@ -84,9 +82,7 @@ def _access(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) 
     trace, found = waves.trace, waves.of(HOLDS)
     known = waves.of_all(ADDRESSES) if has_addresses(trace) else None
     table, totals = results.access_rows(trace, found, known), results.access_totals(trace, found)
-    reason = waves.why_none("accesses")
-    if not reason and not len(table):
-        reason = waves.missing or table.spec.nothing
+    reason = waves.why_none("accesses") or ("" if len(table) else waves.missing or table.spec.nothing)
     return table, totals, results.access_text(totals), results.access_assumption(found), reason
 
 

@@ -77,7 +77,8 @@ class ClockRangePanel(Panel):
         trace, store = self.session.trace.value, self.session.store
         window, ends = self._question()
         if trace is None or store is None or (window is None and ends is None):
-            self._take(None)
+            self.answered = None
+            self._show()
             return
         read, chosen, survey = self.session.snapshot(), self.chosen_rows(), self._survey
 
@@ -95,14 +96,10 @@ class ClockRangePanel(Panel):
             self.empty.say("")
 
         def take(made: tuple[Answered, tuple[Snapshot, Survey] | None]) -> None:
-            answered, self._survey = made
-            self._take(answered)
+            self.answered, self._survey = made
+            self._show()
 
         self._soon.run(job, take)
-
-    def _take(self, found: Answered | None) -> None:
-        self.answered = found
-        self._show()
 
     def _show(self) -> None:
         trace, found, asked = self.session.trace.value, self.answered, self.session.between.value

@@ -12,7 +12,6 @@ from rcv_py.analysis.health.capture_health import problems
 from rcv_py.analysis.health.mapping import mapping as mapped_lines
 from rcv_py.base.text import Message
 from rcv_py.features.health.result import SEVERITY
-from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import AllocatedRegisters, CompiledKernel
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
@@ -225,6 +224,7 @@ def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> Res
 
 def info(trace: Trace, allocated: AllocatedRegisters | None = None) -> dict[str, Any]:
     """Return the facts of an open trace, and what its kernel allocates; no wave file is needed."""
+    spent = activity(trace.code)
     return {
         "capture": trace.name,
         "path": str(trace.path),
@@ -234,7 +234,7 @@ def info(trace: Trace, allocated: AllocatedRegisters | None = None) -> dict[str,
         "waves": _waves(trace),
         "code": _code(trace),
         "allocated": _allocated(allocated),
-        **_activity(trace.code),
+        **({"activity": dict(zip(spent._fields, spent.percent, strict=True))} if spent.total else {}),
         "source": _source(trace),
         "occupancy": _occupancy(trace),
         "clock": _clock(trace),
@@ -255,12 +255,6 @@ def _allocated(found: AllocatedRegisters | None) -> dict[str, Any]:
     if found is None:
         return {field.name: None for field in _ALLOCATED} | {"file": ""}
     return {name: None if value == -1 else value for name, value in found._asdict().items()}
-
-
-def _activity(code: CodeTable) -> dict[str, Any]:
-    """Shares of time in percent; without executions there are none."""
-    found = activity(code)
-    return {"activity": dict(zip(found._fields, found.percent, strict=True))} if found.total else {}
 
 
 def _waves(trace: Trace) -> dict[str, Any]:
