@@ -97,27 +97,14 @@ class FormulaDialog(QDialog):
         self.setWindowTitle(translated(TITLE))
         self.resize(1060, 640)
         self.tabs = plain_text.named(QTabWidget(), "Files of formulas")
-        text = QPlainTextEdit(grammar(), readOnly=True)
-        self.help = plain_text.named(text, "Help on the language of formulas")
+        rules = QPlainTextEdit(grammar(), readOnly=True)
+        self.help = plain_text.named(rules, "Help on the language of formulas")
         self.mistakes = plain_text.named(QListWidget(), "Mistakes")
         self.mistakes.setMaximumHeight(110)
         self.state = plain_text.PlainLabel(role="muted", wordWrap=True)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._typing.timeout.connect(self.edited)
         self.buttons: dict[str, QPushButton] = {}
-        self._lay_out()
-        self.mistakes.itemActivated.connect(self._go_to)
-        self.mistakes.itemClicked.connect(self._go_to)
-        self.tabs.currentChanged.connect(self._tab_changed)
-        theme.changed.connect(self._restyle)
-        self._restyle()
-        self._add_tab(BUILT_IN, "")
-        for name in files.names:
-            self._add_tab(name, files.text(name))
-        self.tabs.setCurrentIndex(self.tabs.count() - 1)
-        self._tab_changed()
-
-    def _lay_out(self) -> None:
         for text, tip, call in (
             ("New", "Begin a file of formulas.", self.new_file),
             ("Save", "Write this file into the folder of settings (Ctrl+S).", self.save),
@@ -131,6 +118,16 @@ class FormulaDialog(QDialog):
         middle.setStretchFactor(1, 2)
         buttons = row(*self.buttons.values(), None, spacing=6)
         column(buttons, (middle, 1), self.state, self.mistakes, margins=(9, 9, 9, 9), spacing=6, of=self)
+        self.mistakes.itemActivated.connect(self._go_to)
+        self.mistakes.itemClicked.connect(self._go_to)
+        self.tabs.currentChanged.connect(self._tab_changed)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+        self._add_tab(BUILT_IN, "")
+        for name in files.names:
+            self._add_tab(name, files.text(name))
+        self.tabs.setCurrentIndex(self.tabs.count() - 1)
+        self._tab_changed()
 
     @property
     def name(self) -> str:

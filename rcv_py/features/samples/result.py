@@ -11,7 +11,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import PEOPLE, Field, unknown
-from rcv_py.results.sampled import OUTCOMES, by_reason
+from rcv_py.results.profile import OUTCOMES, by_reason
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
