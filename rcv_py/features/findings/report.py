@@ -16,6 +16,8 @@ from rcv_py.export.report import cells, model
 from rcv_py.export.report.inputs import ReportInputs
 
 MAX_BARS = 10
+_OTHERS = "Findings that give context or warn follow the ranked findings."
+_BOUND = "At most: changing this alone cannot save more."
 _RANKS = {CONTEXT: "outside the ranking", CAUTION: "caution"}
 
 
@@ -82,22 +84,12 @@ def _bars(findings: tuple[Finding, ...]) -> list[model.Part]:
 
 def _overview(findings: tuple[Finding, ...]) -> model.ReportTable:
     bounds = {True: "at most", False: "about"}
+    titles = (model.ReportCell(one.title, link=finding_anchor(n)) for n, one in enumerate(findings, 1))
     return cells.table(
         cells.numbers("rank", range(1, len(findings) + 1)),
-        cells.column(
-            "finding",
-            (model.ReportCell(one.title, link=finding_anchor(n)) for n, one in enumerate(findings, 1)),
-        ),
-        cells.texts(
-            "",
-            (_RANKS.get(one.rank, "") for one in findings),
-            "Findings that give context or warn follow the ranked findings.",
-        ),
-        cells.texts(
-            "bound",
-            (bounds[one.is_upper_bound] if one.cycles else "" for one in findings),
-            "At most: changing this alone cannot save more.",
-        ),
+        cells.column("finding", titles),
+        cells.texts("", (_RANKS.get(one.rank, "") for one in findings), _OTHERS),
+        cells.texts("bound", (bounds[one.is_upper_bound] if one.cycles else "" for one in findings), _BOUND),
         cells.numbers("at stake", (one.cycles or None for one in findings)),
         cells.shares("share", (one.share if one.cycles else None for one in findings), 1),
         cells.texts("of", (one.unit if one.cycles else "" for one in findings)),

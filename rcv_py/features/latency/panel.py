@@ -50,6 +50,7 @@ WAITS = "waits"
 BY_WAITS = (
     "Latencies by waits: from the issue of an operation to the end of the wait that had to wait for it."
 )
+_NARROW = ("instruction", "hidden_share_of_total")  # numbers that hold no cycles
 DIGIT_PX = 9  # room for a digit at the usual size of code
 _MEAN_TIP = "Mean latency; the whisker reaches one standard deviation to both sides."
 _MEDIAN_TIP = "Median latency by waits."
@@ -94,9 +95,7 @@ def hidden_rows(trace: Trace, latency: HiddenTable) -> LatencyRows:
     largest = int(latency.total.max(initial=0))
     room = len(grouped(largest)) * DIGIT_PX + 2 * PAD  # for any total, so that no column grows
     columns = tuple(
-        one._replace(width=max(one.width, room))
-        if one.is_number and one.id not in ("instruction", "hidden_share_of_total")
-        else one
+        one._replace(width=max(one.width, room if one.is_number and one.id not in _NARROW else 0))
         for one in result_columns(results.hidden_rows(trace, latency), trace)
     )
     total, hidden = int(latency.total.sum()), int(latency.hidden.sum())

@@ -17,15 +17,14 @@ def occupancy(inputs: ReportInputs) -> ReportSection | None:
         ReportCell(percent(one.mean, curve.slots), value=one.mean / max(1, curve.slots))
         for one, curve in zip(found, curves, strict=True)
     ]
+    means = (ReportCell(f"{one.mean:,.1f}", value=one.mean) for one in found)
     total = curves[0].steps
     title = "Waves resident on all compute units that the trace covers, by cycle"
     shown = cells.table(
         cells.texts("waves", (curve.name for curve in curves)),
         cells.numbers("units", (curve.units for curve in curves)),
         cells.numbers("peak", (one.peak for one in found)),
-        cells.column(
-            "mean", (ReportCell(f"{one.mean:,.1f}", value=one.mean) for one in found), is_number=True
-        ),
+        cells.column("mean", means, is_number=True),
         cells.column("mean of slots", of_slots, is_number=True),
         cells.column("tail", (ReportCell(percent(one.tail, 1)) for one in found), is_number=True),
         cells.numbers("begin", (one.begin for one in found)),

@@ -17,7 +17,15 @@ from rcv_py.ui.core.shared_results import of_waves
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.tree_table import Parts, TreeColumn
 
+CYCLES_TIP = "Cycles that the wait stalled; of an instruction, what is charged to it for ending the wait."
+SHARE_TIP = "Share of the stall of all waits; below a wait, of its stall."
+TIMES_TIP = "How often the wait ran; how often it required the instruction."
+BAR_TIP = "Stall of the wait by the kind of instruction it is charged to; of a single kind, its part."
 OPEN_SHARE = 0.05  # waits with a larger share of all stall start open
+
+
+def _stall_text(node: WhyNode) -> str:
+    return grouped(node.stall) if node.stall or node.depth == 1 else ""
 
 
 def _producer_facts(node: WhyNode) -> list[str]:
@@ -47,25 +55,10 @@ class ByWait(Grouping[WaitSummary]):
             self.name_column(
                 "wait", "A wait, and below it what it waited for.", lambda node: node.line, "instruction"
             ),
-            self.bar_column(
-                "stall",
-                "Stall of the wait by the kind of instruction it is charged to; of a single kind, its part.",
-                STALL.name,
-            ),
-            number(
-                "cycles",
-                STALL,
-                text=lambda node: grouped(node.stall) if node.stall or node.depth == 1 else "",
-                title="cycles",
-                tip="Cycles that the wait stalled; of an instruction, what is charged to it "
-                "for ending the wait.",
-            ),
-            self.share_column(
-                SHARE_OF_STALL, tip="Share of the stall of all waits; below a wait, of its stall."
-            ),
-            number(
-                "hits", TIMES, "times", tip="How often the wait ran; how often it required the instruction."
-            ),
+            self.bar_column("stall", BAR_TIP, STALL.name),
+            number("cycles", STALL, text=_stall_text, title="cycles", tip=CYCLES_TIP),
+            self.share_column(SHARE_OF_STALL, tip=SHARE_TIP),
+            number("hits", TIMES, "times", tip=TIMES_TIP),
             number("median", LATENCIES["median"], sort=""),
             number("p90", LATENCIES["p90"], sort=""),
             self.source_column(sort=SOURCE_PLACE.name),
