@@ -20,6 +20,7 @@ KINDS = {  # role of its colour, and meaning
     "idle": ("idle", "the wave had no instruction to issue before this instruction"),
     "drain": ("hidden", "the last instruction of the wave had issued, and the wave was still there"),
 }
+NAME_TIP = "An instruction that waves waited in while nothing happened on their SIMD."
 BAR_TIP = "Bubbles by their kind."
 
 
@@ -35,12 +36,7 @@ class ByNoIssue(Grouping[Bubbles]):
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
         return (
-            self.name_column(
-                "instruction",
-                "An instruction that waves waited in while nothing happened on their SIMD.",
-                lambda node: node.line,
-                "instruction",
-            ),
+            self.name_column("instruction", NAME_TIP, lambda node: node.line, "instruction"),
             self.bar_column("bubbles", BAR_TIP, "bubbles"),
             number("cycles", BUBBLES["bubbles"]),
             self.share_column(BUBBLES["share_of_bubbles"]),

@@ -19,6 +19,7 @@ from rcv_py.ui.core.shared_results import of_waves
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.tree_table import Parts, TreeColumn
 
+NAME_TIP = "A cause; below it the instructions that were late, and below each what made it late."
 BAR_TIP = "Stalled cycles in the colour of the cause, idle cycles in grey."
 MAX_LINES = 200  # maximum instructions of a cause; a last row sums up the rest
 
@@ -78,10 +79,7 @@ class ByCause(Grouping[Attribution]):
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
         return (
             self.name_column(
-                "cause",
-                "A cause; below it the instructions that were late, and below each what made it late.",
-                lambda node: node.cause if node.depth == 1 else node.line,
-                "",
+                "cause", NAME_TIP, lambda node: node.cause if node.depth == 1 else node.line, ""
             ),
             self.bar_column("cycles", BAR_TIP, "cycles"),
             number("cycles", STALL),

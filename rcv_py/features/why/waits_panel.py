@@ -20,6 +20,7 @@ from rcv_py.ui.table.tree_table import Parts, TreeColumn
 CYCLES_TIP = "Cycles that the wait stalled; of an instruction, what is charged to it for ending the wait."
 SHARE_TIP = "Share of the stall of all waits; below a wait, of its stall."
 TIMES_TIP = "How often the wait ran; how often it required the instruction."
+NAME_TIP = "A wait, and below it what it waited for."
 BAR_TIP = "Stall of the wait by the kind of instruction it is charged to; of a single kind, its part."
 OPEN_SHARE = 0.05  # waits with a larger share of all stall start open
 
@@ -52,9 +53,7 @@ class ByWait(Grouping[WaitSummary]):
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
         return (
-            self.name_column(
-                "wait", "A wait, and below it what it waited for.", lambda node: node.line, "instruction"
-            ),
+            self.name_column("wait", NAME_TIP, lambda node: node.line, "instruction"),
             self.bar_column("stall", BAR_TIP, STALL.name),
             number("cycles", STALL, text=_stall_text, title="cycles", tip=CYCLES_TIP),
             self.share_column(SHARE_OF_STALL, tip=SHARE_TIP),
