@@ -44,12 +44,12 @@ def test_counters_of_the_profiler_beside_the_capture(
     counters = {"TCC_HIT_sum": 45, "TCC_MISS_sum": 55, "TCC_EA0_RDREQ_sum": 50, "TCC_EA0_RDREQ_32B_sum": 0}
     write_long(tmp_path / "counters.csv", [(trace.kernel_name, 3, counters), ("another", 4, counters)])
     open_in(trace)
-    qtbot.waitUntil(summary.memory_card.isVisible)  # type: ignore[attr-defined]
+    qtbot.waitUntil(summary.card_of[summary.memory].isVisible)  # type: ignore[attr-defined]
     assert "L2 hit rate\t45.0 %: 45 of 100 lookups" in summary.memory.text()
     assert "branch\treusing" in summary.memory.text()
     open_in(open_trace(SAMPLE))
     settled()
-    assert not summary.memory_card.isVisible()
+    assert not summary.card_of[summary.memory].isVisible()
 
 
 def test_nothing_is_open(summary: SummaryPanel) -> None:
