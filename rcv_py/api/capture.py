@@ -23,7 +23,7 @@ from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.findings.detect import findings_from
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.findings.kernel_change import of_kernel
+from rcv_py.analysis.findings.predicted import of_kernel
 from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint

@@ -9,8 +9,7 @@ import pytest
 
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.findings.kernel_change import finding_of_changes, kernel_change, of_kernel
-from rcv_py.analysis.findings.predicted import predicted
+from rcv_py.analysis.findings.predicted import finding_of_changes, kernel_change, of_kernel, predicted
 from rcv_py.analysis.whatif.changes import Free, Latency, NoBarrier, Relax
 from rcv_py.analysis.whatif.experiments import usual_experiments
 from rcv_py.formats.open import open_trace

@@ -31,7 +31,7 @@ from rcv_py.analysis.device.utilization import unit_busy
 from rcv_py.analysis.device.wave_states import STRIP, state_curves
 from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.findings.bounds import Ranges, bounds_by, waiting_inside
-from rcv_py.analysis.findings.issued import ISSUED
+from rcv_py.analysis.findings.worst import ISSUED
 from rcv_py.analysis.health.buffer import ENDS
 from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.iterations.between import between_of

@@ -105,9 +105,8 @@ def _shown(inputs: FindingInputs, rows: np.ndarray, times: np.ndarray, text: str
 
 
 def _certain(found: AddressAccesses, rows: np.ndarray, more: str) -> str:
-    text = Message(
-        "Certain for {0} whose addresses were recorded.", plural(int(found.blocks[rows].sum()), "execution")
-    )
+    executions = plural(int(found.blocks[rows].sum()), "execution")
+    text = Message("Certain for {0} whose addresses were recorded.", executions)
     return join_texts(" ", filter(None, (text, more, found.guess)))
 
 

@@ -72,14 +72,8 @@ class BoundClass(NamedTuple):
 
     def as_json(self) -> dict[str, object]:
         """As plain values, for JSON."""
-        return {
-            "name": self.name,
-            "sentence": self.sentence,
-            "detail": self.detail,
-            "numbers": [
-                {"id": load.id, "value": round(load.value, 6), "text": load.text} for load in self.numbers
-            ],
-        }
+        numbers = [{**one._asdict(), "value": round(one.value, 6)} for one in self.numbers]
+        return {**self._asdict(), "numbers": numbers}
 
 
 class ClassRule(NamedTuple):
@@ -120,11 +114,8 @@ def bound_class(numbers: LoadNumbers) -> BoundClass:
             text = _rate(numbers) if id == "rate" else Message("{0} {1}", _percent(value), _TEXTS[id])
             shown.append(SupportingNumber(id, value, text))
     ceiling = {COMPUTE: numbers.matrix, ISSUE: numbers.issue}.get(name, 0.0)
-    near = (
-        Message(": within {0} % of its ceiling", max(1, round(100 * (1 - ceiling))))
-        if ceiling >= NEAR
-        else ""
-    )
+    left = max(1, round(100 * (1 - ceiling)))
+    near = Message(": within {0} % of its ceiling", left) if ceiling >= NEAR else ""
     short = Message("{0}: {1}.", name.capitalize(), _SHORT[name](numbers))
     detail = Message("{0}{1}.", capitalized(_SENTENCES[name](numbers)), near)
     return BoundClass(name, short, detail, tuple(shown))
@@ -165,16 +156,6 @@ def _launch(load: LoadNumbers) -> str:
     return Message("SIMDs hold no wave in {0} of the launch's SIMD cycles{1}", _percent(load.empty), unused)
 
 
-def _memory(load: LoadNumbers) -> str:
-    return Message(
-        "compute units request up to {0:.1f} bytes/cycle each, memory delivers at most {1:.1f} "
-        "to each, and {2} of the stall waits for vector memory",
-        load.rate,
-        load.roof,
-        _percent(load.waits),
-    )
-
-
 def _latency(load: LoadNumbers) -> str:
     matrix = Message("while the matrix pipe is {0} busy", _percent(load.matrix))
     if load.rate is None or not load.roof:  # nothing can be said about memory
@@ -209,7 +190,13 @@ def _latency(load: LoadNumbers) -> str:
 _SENTENCES: dict[str, Callable[[LoadNumbers], str]] = {
     LAUNCH: _launch,
     COMPUTE: lambda load: Message("the matrix pipe is busy in {0} of SIMD cycles", _percent(load.matrix)),
-    MEMORY: _memory,
+    MEMORY: lambda load: Message(
+        "compute units request up to {0:.1f} bytes/cycle each, memory delivers at most {1:.1f} "
+        "to each, and {2} of the stall waits for vector memory",
+        load.rate,
+        load.roof,
+        _percent(load.waits),
+    ),
     ISSUE: lambda load: Message(
         "waves issue in {0} of SIMD cycles, and nothing happens in {1}",
         _percent(load.issue),

@@ -72,12 +72,12 @@ class Bound(NamedTuple):
 class Exposure(NamedTuple):
     """Cycles of SIMDs and of waves, as defined in `simd_work`."""
 
-    resident: int  # cycles in which a SIMD held a wave, summed over SIMDs
-    no_issue: int  # of them, cycles in which none of its waves issued
-    nothing: int  # of those, cycles in which no unit of the SIMD worked either: no change can win more
-    matrix: int  # of the resident ones, cycles in which the matrix unit worked
-    lives: int  # cycles that waves lived, summed over waves
-    waves: int
+    resident: int = 0  # cycles in which a SIMD held a wave, summed over SIMDs
+    no_issue: int = 0  # of them, cycles in which none of its waves issued
+    nothing: int = 0  # of those, cycles in which no unit of the SIMD worked either: no change can win more
+    matrix: int = 0  # of the resident ones, cycles in which the matrix unit worked
+    lives: int = 0  # cycles that waves lived, summed over waves
+    waves: int = 0
     ending: int = 0  # cycles under s_endpgm, summed over waves
     exposed_ending: int = 0  # of them, cycles in which nothing happened on the SIMD
     nothing_ending: int = 0  # cycles of SIMDs in which a wave was under s_endpgm and nothing happened
@@ -91,6 +91,10 @@ class Exposure(NamedTuple):
     def working(self) -> int:
         """Cycles in which a SIMD with a wave issued or a unit of it worked, summed over SIMDs."""
         return self.resident - self.nothing
+
+
+_OF_SIMDS = ("resident", "no_issue", "nothing", "matrix")
+_OF_WAVES = ("lives", "waves", "ending", "exposed_ending", "nothing_ending")
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +301,10 @@ def _bounds(trace: Trace, part: Waited) -> Bounds:
         sets=part.sets,
         row=rows_of(part.sets.member, table, rows),
         worst=part.worst,
-        exposure=_exposure(part.cycles, part.lives),
+        exposure=Exposure(
+            **{name: int(getattr(part.cycles, name).sum()) for name in _OF_SIMDS},
+            **dict(zip(_OF_WAVES, part.lives.tolist(), strict=True)),
+        ),
     )
 
 
@@ -307,11 +314,6 @@ def bounds_by(survey: Survey, left_out: frozenset[int]) -> Reduction[Waited, Bou
     `left_out` is the result of ASTRAY.
     """
     return Reduction(partial(_map_waits, survey, left_out), _merge_waits, _bounds, is_together=True)
-
-
-def _quiet(work: SimdWork, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Quiet cycles before begin and end of spans on the axis of SIMDs, int64 [2, n]."""
-    return np.stack(work.nothing.covered_before_each(begin, end))
 
 
 def _lives(work: SimdWork, parcel: Parcel, ends: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
@@ -325,31 +327,13 @@ def _lives(work: SimdWork, parcel: Parcel, ends: tuple[np.ndarray, np.ndarray]) 
     at, rest = (column[is_in[tokens.owner[at]]] for column in (at, rest))
     duration = tokens.stall[at].astype(np.int64) + tokens.busy[at]
     end = tokens.start[at] + duration + work.axis.shift(tokens.waves)[tokens.owner[at]]
-    nothing, exposed = _of_spans(_quiet(work, end - rest, end))
+    nothing, exposed = _quiet(work, end - rest, end)
     return np.array([lived, len(own), ending, exposed, nothing], dtype=np.int64)
 
 
-def _exposure(cycles: SimdCycles, lives: np.ndarray) -> Exposure:
-    resident, no_issue, nothing, matrix = (
-        int(column.sum()) for column in (cycles.resident, cycles.no_issue, cycles.nothing, cycles.matrix)
-    )
-    lived, waves, ending, exposed_ending, nothing_ending = lives.tolist()
-    return Exposure(
-        resident=resident,
-        no_issue=no_issue,
-        nothing=nothing,
-        matrix=matrix,
-        lives=lived,
-        waves=waves,
-        ending=ending,
-        exposed_ending=exposed_ending,
-        nothing_ending=nothing_ending,
-    )
-
-
-def _of_spans(quiet: np.ndarray) -> tuple[int, int]:
-    """Quiet cycles in spans, given the quiet cycles before begin and end: of the union, and summed."""
-    first, last = quiet
+def _quiet(work: SimdWork, begin: np.ndarray, end: np.ndarray) -> tuple[int, int]:
+    """Quiet cycles in spans on the axis of SIMDs: of the union, and summed."""
+    first, last = work.nothing.covered_before_each(begin, end)
     return IntervalSet.of(first, last).total, int((last - first).sum())
 
 
@@ -385,4 +369,4 @@ def _map_inside(left_out: frozenset[int], inside: Ranges, trace: Trace, parcel: 
     start, shift = tokens.start[some], work.axis.shift(tokens.waves)[owner]
     times = (start - tokens.idle[some], start + tokens.stall[some])
     spans = [np.clip(time, low, np.maximum(low, high)) + shift for time in times]
-    return np.array([work.resident.total, *_of_spans(_quiet(work, *spans))], dtype=np.int64)
+    return np.array([work.resident.total, *_quiet(work, *spans)], dtype=np.int64)

@@ -11,18 +11,18 @@ from rcv_py.analysis.core.reduction import Answers, InMemory
 from rcv_py.analysis.cost.pc_samples import stall_reasons
 from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.events.scope_costs import scope_costs
-from rcv_py.analysis.findings import addresses, issuing, samples, scopes, shape, waiting
-from rcv_py.analysis.findings.bound_class import BoundClass, class_of
+from rcv_py.analysis.findings import addresses, issuing, shape, untraced, waiting
+from rcv_py.analysis.findings.bound_class import class_of
 from rcv_py.analysis.findings.bounds import Exposure
 from rcv_py.analysis.findings.finding import (
-    CAUTION,
-    CONTEXT,
+    CALM,
     RANKED,
     SIMD_CYCLES,
     WORK_CYCLES,
     Finding,
     Findings,
     KeyNumber,
+    place_of,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs, LaunchShape
 from rcv_py.analysis.health.traced_units import alone
@@ -82,15 +82,11 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
         rows = inputs.counted if inputs.waves else np.arange(len(trace.waves))
         middle = count(round(median((trace.waves.end - trace.waves.begin)[rows])))
         engines = plural(len(ascending(trace.waves.se[rows])), "shader engine")
-        is_part = len(rows) < len(trace.waves)
-        which = (
-            Message("{0}, of {1} traced", inputs.choice.name, count(len(trace.waves)))
-            if is_part
-            else "traced"
-        )
-        yield _number(
-            "waves", count(len(rows)), Message("{0}, on {1}; median life {2} cycles", which, engines, middle)
-        )
+        which: str = "traced"
+        if len(rows) < len(trace.waves):
+            which = Message("{0}, of {1} traced", inputs.choice.name, count(len(trace.waves)))
+        lived = Message("{0}, on {1}; median life {2} cycles", which, engines, middle)
+        yield _number("waves", count(len(rows)), lived)
     if inputs.occupancy is not None:
         span = inputs.occupancy.end - inputs.occupancy.begin
         of = join_texts("; ", filter(None, (trace.clock.duration(span), alone(trace, span))))
@@ -105,17 +101,15 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
 
 def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
     total, table = inputs.exposure, inputs.attribution
-    explained = known_percent(table.explained)
-    of = Message("of {0} wave cycles; {1} explained", count(total.lives), explained)
+    of = Message("of {0} wave cycles; {1} explained", count(total.lives), known_percent(table.explained))
     yield _share("stall", table.total_stall, total.lives, of)
     of = Message("of {0} SIMD cycles", count(total.resident))
     yield _share("silent", total.no_issue, total.resident, of)
     if total.matrix:
         passes = Message("{0}, from the passes of each form", of)
         yield _share("matrix", total.matrix, total.resident, passes)
-    if inputs.trace.code.has_unread_work:
-        return
-    yield _share("nothing", total.nothing, total.resident, of)
+    if not inputs.trace.code.has_unread_work:
+        yield _share("nothing", total.nothing, total.resident, of)
 
 
 Detector = Callable[[FindingInputs], Iterable[Finding]]
@@ -126,9 +120,7 @@ DETECTORS: tuple[Detector, ...] = (
     *addresses.DETECTORS,
     *shape.DETECTORS,
 )
-SAMPLE_DETECTORS: tuple[Detector, ...] = (samples.by_reason, shape.collapsed)
-_ORDER = (RANKED, CONTEXT, CAUTION)
-_LAST = ("matrix-ceiling",)  # context for all others, listed last at any size
+SAMPLE_DETECTORS: tuple[Detector, ...] = (untraced.by_reason, shape.collapsed)
 
 NOT_ELAPSED = (
     "Gains are bounds and do not add up: several waves wait at once, and after a wait that is removed "
@@ -151,7 +143,6 @@ NO_CODE = (
     "The instructions of the capture could not be read, so nothing is known about what its waves waited for. "
     "The problems of the capture say why."
 )
-CALM = "No finding has 2 % of the kernel's duration or more to gain."
 
 
 def findings(
@@ -170,12 +161,12 @@ def of_inputs(inputs: FindingInputs) -> Findings:
     """Return the findings of the inputs."""
     trace = inputs.trace
     if trace.has_pc_samples and not len(trace.waves):
-        return _ranked(inputs, SAMPLE_DETECTORS, samples.NO_TIMES)
+        return _ranked(inputs, SAMPLE_DETECTORS, untraced.NO_TIMES)
     if trace.has_only_markers:
         spans = inputs.answers.of(MARKERS[ReferenceRule.OURS])
-        found = _ranked(inputs, (scopes.by_scope,), scopes.NO_DETAIL)
+        found = _ranked(inputs, (untraced.by_scope,), untraced.NO_DETAIL)
         if found.findings:
-            extra = tuple(scopes.numbers(spans, scope_costs(spans)))
+            extra = tuple(untraced.numbers(spans, scope_costs(spans)))
             return replace(found, numbers=(*found.numbers, *extra))
     inputs.ask()
     if not inputs.waves:
@@ -186,10 +177,10 @@ def of_inputs(inputs: FindingInputs) -> Findings:
 
 
 def _of_waves(inputs: FindingInputs) -> Findings:
-    trace = inputs.trace
     match = inputs.match
     if match.is_wrong:  # texts of other code allow no conclusion
-        alarm = f"{match.sentence} {match.examples_text(trace.code)} {REMEDY}".replace("  ", " ")
+        examples = match.examples_text(inputs.trace.code)
+        alarm = f"{match.sentence} {examples} {REMEDY}".replace("  ", " ")
         return replace(_nothing(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
     if inputs.none_works:
         return replace(_nothing(inputs, none_works(inputs.populations)), choice=inputs.choice)
@@ -203,12 +194,9 @@ def _why_no_waves(trace: Trace) -> str:
     unread = [problem for problem in trace.problems if Affects.WAVES in problem.affects and not problem.brief]
     if unread:
         return join_texts(" ", ("No wave could be read, so there is nothing to find.", str(unread[0])))
-    problems = trace.problems[:2]
-    more = [problem.hint if problem.brief else str(problem) for problem in problems]
-    return join_texts(
-        " ",
-        filter(None, (NOT_RUN if trace.is_static else NO_WAVES, *(() if any(more) else (ANOTHER,)), *more)),
-    )
+    more = [problem.hint if problem.brief else str(problem) for problem in trace.problems[:2]]
+    ends = more if any(more) else [ANOTHER]
+    return join_texts(" ", filter(None, (NOT_RUN if trace.is_static else NO_WAVES, *ends)))
 
 
 def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Findings:
@@ -233,30 +221,21 @@ def none_works(ways: Populations) -> str:
 
 def _ranked(inputs: FindingInputs, detectors: Iterable[Detector], assumption: str) -> Findings:
     is_sampled = inputs.waves == 0
-    all_findings = (finding for detector in detectors for finding in detector(inputs))
-    ranked = [
-        replace(
-            finding,
-            evidence=tuple(dict.fromkeys(finding.evidence)),
-            gain=0.0 if is_sampled else gain_of(finding, inputs.shape),
-        )
-        for finding in all_findings
-        if finding.cycles or finding.rank != RANKED
-    ]
+    ranked = []
+    for finding in (finding for detector in detectors for finding in detector(inputs)):
+        if finding.cycles or finding.rank != RANKED:
+            gain = 0.0 if is_sampled else gain_of(finding, inputs.shape)
+            ranked.append(replace(finding, evidence=tuple(dict.fromkeys(finding.evidence)), gain=gain))
     bound = None if is_sampled or not inputs.is_kernel else class_of(inputs)
     ranked.sort(key=partial(place_of, bound))
-    exposure = (
-        Exposure(resident=0, no_issue=0, nothing=0, matrix=0, lives=0, waves=0)
-        if is_sampled
-        else inputs.exposure
-    )
+    exposure = Exposure() if is_sampled else inputs.exposure
     return Findings(
         numbers=tuple(key_numbers(inputs)),
         findings=tuple(ranked),
         waves=inputs.waves,
         of=len(inputs.trace.waves),
         assumption=assumption,
-        why="" if any(finding.can_gain for finding in ranked) else samples.why_none(inputs) or CALM,
+        why="" if any(finding.can_gain for finding in ranked) else untraced.why_none(inputs) or CALM,
         bound_class=bound,
         resident=exposure.resident,
         no_issue=exposure.no_issue,
@@ -281,23 +260,3 @@ def gain_of(finding: Finding, shape: LaunchShape) -> float:
     """
     factor = shape.working_share if finding.unit in (SIMD_CYCLES, WORK_CYCLES) else 1.0
     return min(1.0, max(0.0, finding.share * factor)) if finding.rank == RANKED else 0.0
-
-
-def place_of(
-    bound: BoundClass | None, finding: Finding
-) -> tuple[int, bool, bool, bool, float, float, float, int, str]:
-    """Sort key of a finding: what the class of the kernel names, then by limit, else prediction, else bound.
-
-    What the bytes or the issue cycles of a kernel leave to gain comes after the finding about them.
-    """
-    return (
-        _ORDER.index(finding.rank),
-        finding.name in _LAST,
-        finding.is_small,
-        bound is None or finding.name != bound.name,
-        -finding.expected,
-        -finding.gain,
-        -finding.share,
-        -finding.attributed,
-        finding.name,
-    )

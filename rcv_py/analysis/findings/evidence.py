@@ -13,28 +13,19 @@ LINES = 3  # instructions that a finding names
 def line_of(inputs: FindingInputs, line: int, why: str = "") -> Evidence:
     """An instruction with its text and its source line."""
     text = inputs.trace.code.text[line]
-    return Evidence(
-        "instruction",
-        Message("{0}, {1}", text, why) if why else text,
-        line=line,
-        beside=known_place(inputs.trace, line),
-    )
+    shown = Message("{0}, {1}", text, why) if why else text
+    return Evidence("instruction", shown, line=line, beside=known_place(inputs.trace, line))
 
 
 def lines_of(case: FindingContext) -> list[Evidence]:
     """The instructions of a pattern with most at stake."""
     columns = (case.claimed.line, case.claimed.attributed, case.claimed.stake)
-    rows = zip(*(column[:LINES].tolist() for column in columns), strict=True)
-    return [line_of(case.inputs, line, _costs(attributed, stake)) for line, attributed, stake in rows]
-
-
-def _costs(attributed: int, exposed: int) -> str:
-    """Text of the cycles of all waves, and of the cycles that no other wave of the SIMD covers."""
-    if not attributed:
-        return ""
-    return Message(
-        "{0}, {1} exposed", plural(attributed, "cycle"), "all" if attributed == exposed else count(exposed)
-    )
+    evidence = []
+    for line, attributed, stake in zip(*(column[:LINES].tolist() for column in columns), strict=True):
+        exposed = "all" if attributed == stake else count(stake)  # no other wave of the SIMD covers them
+        why = Message("{0}, {1} exposed", plural(attributed, "cycle"), exposed) if attributed else ""
+        evidence.append(line_of(case.inputs, line, why))
+    return evidence
 
 
 def producers_of(case: FindingContext) -> list[Evidence]:

@@ -26,8 +26,10 @@ KERNEL_DURATION = "kernel's duration"
 WITHOUT_GAIN = (SAMPLES, SCOPES)  # units of captures whose findings have no part of the duration to gain
 
 # How findings are listed: ranked by gain, or after the ranked findings as context or a caution for all.
-RANKED, CONTEXT, CAUTION = "ranked", "context", "caution"
+RANKED, CONTEXT, CAUTION = _ORDER = "ranked", "context", "caution"
+_LAST = ("matrix-ceiling",)  # context for all others, listed last at any size
 SMALL = 0.02  # of the kernel's duration: ranked findings with less to gain share one line
+CALM = "No finding has 2 % of the kernel's duration or more to gain."
 NO_PROMISE = (
     "Predicted gains come from replaying the recorded waves with the change of a remedy. "
     "They are no promise: caches, clocks, other compute units and the compiled code stay as "
@@ -73,11 +75,8 @@ class Evidence:
         return places.get(self.kind, Message("{0} at {1} to {2}", token, count(self.begin), count(self.end)))
 
     def __str__(self) -> str:
-        return (
-            self.place
-            if self.kind == "source" or not self.text
-            else Message("{0}: {1}", self.place, self.text)
-        )
+        is_alone = self.kind == "source" or not self.text
+        return self.place if is_alone else Message("{0}: {1}", self.place, self.text)
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, without fields that the kind does not use."""
@@ -129,9 +128,7 @@ class Predicted(NamedTuple):
     gain: float
     low: float
     high: float
-    replayed: float = (
-        nan  # the gain of the replay alone, where it is above the bound of the finding; else nan
-    )
+    replayed: float = nan  # by the replay alone, where it is above the bound of the finding; else nan
 
     @property
     def text(self) -> str:
@@ -173,9 +170,7 @@ class Finding:
     trial: RemedyExperiment | None = None  # the trial that predicts the gain; None: no trial is possible
     others: tuple[RemedyAdvice, ...] = ()  # that fit too, if the first would slow the kernel
     predicted: Predicted | None = None  # None: not replayed (yet)
-    limit: Predicted | None = (
-        None  # the most that can be done about it; None: not replayed, or `predicted` is
-    )
+    limit: Predicted | None = None  # the most that can be done; None: not replayed, or `predicted` is it
     hot: tuple[int, ...] = ()  # code rows, of the ten hottest: their largest cause is in this finding
 
     @property
@@ -214,14 +209,11 @@ class Finding:
             return ""
         if self.predicted is None:
             return self._bound
-        row = f"{self._bound} → {self.predicted.row}"
-        limit = "" if self.limit is None else short_percent(self.limit.gain)
-        is_more = self.limit is not None and self.limit.gain > self.predicted.gain
-        return (
-            Message("{0}; limit {1} %", row, limit)
-            if is_more and limit != short_percent(self.predicted.gain)
-            else row
-        )
+        row, gain = f"{self._bound} → {self.predicted.row}", self.predicted.gain
+        if self.limit is None or self.limit.gain <= gain:
+            return row
+        limit = short_percent(self.limit.gain)
+        return row if limit == short_percent(gain) else Message("{0}; limit {1} %", row, limit)
 
     @property
     def gain_rows(self) -> tuple[str, ...]:
@@ -341,6 +333,24 @@ class Finding:
         return tuple((label, sentence) for label, sentence in named if sentence)
 
 
+def place_of(bound: BoundClass | None, finding: Finding) -> tuple[Any, ...]:
+    """Sort key of a finding: what the class of the kernel names, then by limit, else prediction, else bound.
+
+    What the bytes or the issue cycles of a kernel leave to gain comes after the finding about them.
+    """
+    return (
+        _ORDER.index(finding.rank),
+        finding.name in _LAST,
+        finding.is_small,
+        bound is None or finding.name != bound.name,
+        -finding.expected,
+        -finding.gain,
+        -finding.share,
+        -finding.attributed,
+        finding.name,
+    )
+
+
 def signed_percent(share: float) -> str:
     """A predicted gain as text: `3.4 %`, `−0.2 %` where it would take longer, `0.0 %` for less than that."""
     if -0.0005 < share < 0:
@@ -424,15 +434,9 @@ class Findings:
     @property
     def small_text(self) -> str:
         """The small findings in one line; "" if there are none."""
-        names = join_texts(
-            ", ",
-            (Message("{0} {1}", finding.title, finding.gain_row) for finding in self.small),
-        )
-        return (
-            Message("Below {0} of the kernel's duration: {1}.", f"{100 * SMALL:.0f} %", names)
-            if names
-            else ""
-        )
+        names = join_texts(", ", (Message("{0} {1}", one.title, one.gain_row) for one in self.small))
+        least = f"{100 * SMALL:.0f} %"
+        return Message("Below {0} of the kernel's duration: {1}.", least, names) if names else ""
 
     @property
     def legend(self) -> str:
@@ -493,16 +497,13 @@ class Findings:
     def why_partial(self) -> str:
         """Why not all waves were analysed, a sentence; "" if all were."""
         left = self.of - self.waves - self.unread
-        parts: list[str] = []
-        if self.unread:
-            files = plural(self.unread, "wave file")
-            parts.append(Message("{0} {1} missing or damaged.", files, "is" if self.unread == 1 else "are"))
-        if left > 0 and self.waves:
-            parts.append(
-                "Of a large capture only part of the waves was read, by engine or by time; --all reads "
-                "every wave."
-            )
-        return join_texts(" ", parts)
+        files, are = plural(self.unread, "wave file"), "is" if self.unread == 1 else "are"
+        gone = Message("{0} {1} missing or damaged.", files, are) if self.unread else ""
+        part = (
+            "Of a large capture only part of the waves was read, by engine or by time; --all reads "
+            "every wave."
+        )
+        return join_texts(" ", filter(None, (gone, part if left > 0 and self.waves else "")))
 
     @property
     def selection(self) -> str:
@@ -532,8 +533,7 @@ def _page(name: str, findings: Findings, shown: Sequence[Finding]) -> Iterator[s
         yield f"- {md_text(number.name)}: **{md_text(number.text)}** {md_text(number.of)}".rstrip()
     if findings.partial:
         yield Message("- Partial: {0}", md_text(findings.partial))
-    notes = ("" if findings.alarm else findings.why, findings.legend)
-    for note in filter(None, notes):
+    for note in filter(None, ("" if findings.alarm else findings.why, findings.legend)):
         yield from ("", md_text(note))
     for place, finding in enumerate(shown, 1):
         yield ""
@@ -552,10 +552,8 @@ def _section(number: int, finding: Finding) -> Iterator[str]:
     for label, sentence in finding.parts:
         yield from (f"**{label}**: {md_text(sentence)}" if label else md_text(sentence), "")
     for place in finding.evidence:
-        yield f"- {md_text(place.place)}" + (
-            f": {md_code(place.text, in_table=False)}"
-            if place.kind == "instruction"
-            else f": {md_text(place.text)}"
-        )
+        is_code = place.kind == "instruction"
+        text = md_code(place.text, in_table=False) if is_code else md_text(place.text)
+        yield f"- {md_text(place.place)}: {text}"
     if finding.assumption:
         yield from ("", f"*{md_text(finding.assumption)}*")

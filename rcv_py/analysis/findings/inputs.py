@@ -39,7 +39,7 @@ from rcv_py.analysis.device.occupancy_limits import (
 )
 from rcv_py.analysis.device.simd_work import ASTRAY
 from rcv_py.analysis.findings.bounds import Bound, Bounds, Ranges, Waited, bounds_by, waiting_inside
-from rcv_py.analysis.findings.issued import ISSUED
+from rcv_py.analysis.findings.worst import ISSUED
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.latency.address_access import ADDRESSES, addresses_of, has_addresses

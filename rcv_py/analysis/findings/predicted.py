@@ -1,10 +1,18 @@
-"""Findings with predicted gains: each trial is replayed, and the list is ranked by the prediction."""
+"""Predictions as changes of the kernel's duration, and findings ranked by what they are predicted to gain.
 
+Each trial is replayed; a prediction is cut at the bound of the finding that it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf, nan
+from typing import TYPE_CHECKING, NamedTuple
 
-from rcv_py.analysis.findings.detect import CALM, place_of
 from rcv_py.analysis.findings.finding import (
+    CALM,
     RANKED,
     SMALL,
     Finding,
@@ -12,15 +20,23 @@ from rcv_py.analysis.findings.finding import (
     Predicted,
     RemedyAdvice,
     RemedyExperiment,
+    place_of,
     signed_percent,
 )
-from rcv_py.analysis.findings.kernel_change import LEAST, kernel_change
-from rcv_py.analysis.whatif.changes import Change
-from rcv_py.analysis.whatif.predict import Player, Prediction
+from rcv_py.analysis.whatif.changes import Change, Free, Latency, NoBarrier
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.text import Message, capitalized, join_texts
 
+if TYPE_CHECKING:  # it imports a compiler
+    from rcv_py.analysis.whatif.predict import Player, Prediction
+
+LEAST = 0.0005  # of the kernel's duration: less is shown as 0.0 %
+BARRIERS = "barrier-skew"
+BASE = (
+    "Changes and bounds are parts of the kernel's duration: a change of the span of the traced units counts "
+    "for the part in which their waves were resident. A range covers guesses and units."
+)
 NOTHING_HELPS = (
     "No remedy of a finding would gain 2 % of the kernel's duration: by replaying the "
     "recording, or by its bound where it cannot be replayed."
@@ -29,6 +45,74 @@ RANKING = "Ranking by prediction"
 NONE_ADVISED = "No remedy is advised."
 MOVES = {"hoist-batch", "hoist"}  # of these the one that gains more
 SLOWER = "In a replay, the kernel takes {0} longer with this change: {1}."
+
+
+class KernelChange(NamedTuple):
+    """A predicted change of the kernel's duration, 1 being all of it; below 0 it takes less."""
+
+    share: float
+    low: float  # the least and the greatest under all guesses
+    high: float
+    bound: float = nan  # the most that the finding of the change can gain; nan: it belongs to none
+    finding: str = ""  # the title of that finding
+    replayed: float = nan  # the change by the replay alone, where it is cut at the bound; else nan
+
+
+def kernel_change(found: Findings, prediction: Prediction, finding: Finding | None) -> KernelChange:
+    """Return a prediction as a change of the kernel's duration, with the bound of a finding, if there is one.
+
+    A change of the span of the traced compute units counts for the part of the kernel's duration in which
+    traced waves were resident.  It is cut at the bound, as an experiment also removes what its instructions
+    waited for other reasons; of a finding without a bound at idle cycles.
+    """
+    part = found.working_share
+    shares = (prediction.share, prediction.low, prediction.high)
+    idle = found.no_issue / found.resident * part if found.resident else 1.0
+    most = inf if finding is None else finding.gain if finding.is_upper_bound else max(idle, finding.gain)
+    share, low, high = (max(-most, part * one) for one in shares)
+    replayed = part * prediction.share
+    cut = replayed if replayed < -most - LEAST else nan
+    if finding is None:
+        return KernelChange(share, low, high, replayed=cut)
+    bound = finding.gain if finding.is_upper_bound else nan
+    return KernelChange(share, low, high, bound=bound, finding=finding.title, replayed=cut)
+
+
+def finding_of_changes(found: Findings, changes: Sequence[Change]) -> Finding | None:
+    """Return the finding whose cycles these changes are about; None if that is no single finding."""
+    wanted = tuple(changes)
+    ranked = [(one, one.trial) for one in found.findings if one.rank == RANKED and one.trial is not None]
+    for one, trial in ranked:
+        if wanted in (trial.changes, *trial.limits):
+            return one
+    if wanted and all(isinstance(change, NoBarrier) for change in wanted):
+        return next((one for one, _ in ranked if one.name == BARRIERS), None)
+    is_about = (one for one, trial in ranked if wanted and all(_is_within(trial, each) for each in wanted))
+    return next(is_about, None)
+
+
+def _is_within(trial: RemedyExperiment, change: Change) -> bool:
+    """Whether a change spares no more than a limit of the trial: some of its instructions."""
+    if not isinstance(change, Free | Latency) or not change.lines:
+        return False
+    if isinstance(change, Latency) and change.cycles is None and change.factor > 1:
+        return False
+    return any(
+        isinstance(limit, type(change)) and set(change.lines) <= set(limit.lines)
+        for changes in trial.limits
+        for limit in changes
+        if isinstance(limit, Free | Latency)
+    )
+
+
+def of_kernel(
+    found: Findings, player: Player, experiments: Iterable[Sequence[Change]]
+) -> tuple[list[Prediction], list[KernelChange]]:
+    """Return experiments and their changes of the kernel's duration, the largest gain first."""
+    played = [(player.predict(changes), finding_of_changes(found, changes)) for changes in experiments]
+    made = [(one, kernel_change(found, one, finding)) for one, finding in played]
+    made.sort(key=lambda pair: pair[1].share)
+    return [one for one, _ in made], [one for _, one in made]
 
 
 def predicted(found: Findings, player: Player, report: Report = silent) -> Findings:
@@ -46,7 +130,8 @@ def predicted(found: Findings, player: Player, report: Report = silent) -> Findi
         return found
     is_calm = not any(one.rank == RANKED and one.expected >= SMALL for one in findings)
     why = NOTHING_HELPS if is_calm else "" if found.why == CALM else found.why
-    assumed = (*next(iter(trials.played.values())).guesses, *trials.cuts)
+    cuts = dict.fromkeys(note for one in trials.played.values() for note in one.notes)
+    assumed = (*next(iter(trials.played.values())).guesses, *cuts)
     guesses: list[str] = [Message("{0}.", capitalized(text)) for text in assumed]
     return replace(found, findings=findings, why=why, guesses=tuple(guesses))
 
@@ -116,11 +201,6 @@ class _Trials:
             return None, None
         best, changes = max(known, key=lambda one: one[0].gain)
         return best, trial._replace(changes=changes, is_limit=True)
-
-    @property
-    def cuts(self) -> tuple[str, ...]:
-        """What of the device cuts predictions, in words."""
-        return tuple(dict.fromkeys(note for one in self.played.values() for note in one.notes))
 
     def _gain(self, changes: tuple[Change, ...], finding: Finding) -> Predicted | None:
         """Return the gain of changes, None if they cannot be played."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +49,10 @@ class FindingContext:
     claimed: Claimed
     producers: tuple[int, ...] = ()  # code rows that others waited for, most cycles first
     flags: frozenset[str] = frozenset()  # facts that the detector itself established
+
+    def has_flag(self, flag: str) -> bool:
+        """Whether the detector established a fact."""
+        return flag in self.flags
 
     @property
     def top(self) -> int:
@@ -130,9 +135,8 @@ class FindingContext:
         free = 0
         for row in self._walk(self.top, 1):
             case = registers(self.text(row))
-            if (case.reads | case.writes) & awaited or (copies and self.text(row).startswith("ds_")):
-                break
-            if self.inputs.classes[row] in _RELEASES:
+            touches = (case.reads | case.writes) & awaited or (copies and self.text(row).startswith("ds_"))
+            if touches or self.inputs.classes[row] in _RELEASES:
                 break
             free += 1
         return free
@@ -160,10 +164,9 @@ class FindingContext:
     def accesses(self) -> np.ndarray:
         """Code rows of the finding's own memory instructions: the producers, else the stalled ones."""
         width = self.inputs.widths.width
-        rows = [row for row in self.producers if width[row] > 0] or [
-            row for row in self.claimed.line.tolist() if width[row] > 0
-        ]
-        return np.array(rows, dtype=np.int64)
+        producers, own = np.array(self.producers, dtype=np.int64), self.claimed.line
+        accesses = producers[width[producers] > 0]
+        return accesses if len(accesses) else own[width[own] > 0]
 
     @cached_property
     def width(self) -> int:
@@ -207,18 +210,14 @@ class FindingContext:
     def _held_by_batches(self) -> str:
         """The vector registers that are held beside the loads of `batches`, and their limit."""
         held, room = max(batch.registers for batch in self.batches), sum(self._vectors)
-        if room < held:
-            return plural(held, "vector register")
-        return Message("{0} of {1} vector registers", held, room)
+        few = room < held
+        return plural(held, "vector register") if few else Message("{0} of {1} vector registers", held, room)
 
     @cached_property
     def wanted_vectors(self) -> int:
         """Vector registers that a second set of results needs."""
-        rows = {row for row in self.awaited if not self.text(row).endswith(" lds")}
-        bits = 0
-        for row in rows:
-            bits |= registers(self.text(row)).writes
-        return bits.bit_count()
+        texts = (self.text(row) for row in self.awaited if not self.text(row).endswith(" lds"))
+        return reduce(or_, (registers(text).writes for text in texts), 0).bit_count()
 
     @cached_property
     def base_writer(self) -> int:
@@ -228,11 +227,6 @@ class FindingContext:
         base = registers(self.text(self.producer)).reads
         rows = range(self.producer - 1, -1, -1)
         return next((row for row in rows if registers(self.text(row)).writes & base), -1)
-
-    @cached_property
-    def same_base(self) -> int:
-        """Number of scalar loads with the same base that can be issued together."""
-        return len(self.loads_of_base)
 
     @cached_property
     def loads_of_base(self) -> list[int]:
@@ -260,7 +254,7 @@ class FindingContext:
             "wanted": lambda: f"{self.wanted_vectors}",
             "free": lambda: f"{self.free_vectors}",
             "width": lambda: f"{self.width} {'byte' if self.width == 1 else 'bytes'}",
-            "same_base": lambda: f"{self.same_base}",
+            "same_base": lambda: f"{len(self.loads_of_base)}",
             "fits": lambda: f"{self.inputs.attainable}",
             "resident": lambda: f"{self.inputs.limits.resident.mean:.1f}",
             "prefetch": lambda: self.inputs.language.prefetch,
@@ -359,10 +353,6 @@ FLAGS = {
 }
 
 
-def _has_flag(name: str, case: FindingContext) -> bool:
-    return name in case.flags
-
-
 # fmt: off
 PRECONDITIONS: Mapping[str, Precondition] = {
     "repeated": Precondition("waves execute the instruction more than once", lambda case: case.is_repeated),
@@ -421,7 +411,7 @@ PRECONDITIONS: Mapping[str, Precondition] = {
     "pointer-chase": Precondition("the address of the load was itself loaded by a scalar load",
         lambda case: is_scalar(case.text(case.producer)) and is_scalar(case.text(case.base_writer))),
     "same-base": Precondition("several executed scalar loads read through the same base",
-        lambda case: case.same_base > 1),
+        lambda case: len(case.loads_of_base) > 1),
     "counted-together": Precondition("stores and loads share a counter (gfx9)",
         lambda case: not case.inputs.trace.architecture.has_store_counter),
     "before-end": Precondition("only s_endpgm follows the wait",
@@ -435,6 +425,6 @@ PRECONDITIONS: Mapping[str, Precondition] = {
     "loop-too-large": Precondition("the loop has more than 32 KB of code", _is_loop_too_large),
     "after-branch": Precondition("the gap follows a branch",
         lambda case: case.text(case.producer).startswith(_BRANCHES)),
-    **{name: Precondition(text, partial(_has_flag, name)) for name, text in FLAGS.items()},
+    **{name: Precondition(text, partial(FindingContext.has_flag, flag=name)) for name, text in FLAGS.items()},
 }
 # fmt: on

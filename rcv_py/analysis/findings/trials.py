@@ -16,20 +16,8 @@ from rcv_py.analysis.findings.situation import ROOM, FindingContext
 from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.registers import SPECIAL, registers
-from rcv_py.analysis.whatif.changes import (
-    Change,
-    Dpp,
-    Free,
-    IssueWithoutGaps,
-    Latency,
-    Merge,
-    MoreWaves,
-    Move,
-    MoveLater,
-    NoBarrier,
-    PrefetchIteration,
-    Relax,
-)
+from rcv_py.analysis.whatif import changes
+from rcv_py.analysis.whatif.changes import Change, Free, Latency, MoreWaves, Move, MoveLater, NoBarrier
 from rcv_py.analysis.whatif.hoist import hoisted
 from rcv_py.model.code import has_known_operands
 
@@ -67,11 +55,11 @@ def _widened(case: FindingContext) -> Iterator[Change]:
         is_next = group and row - group[-1] <= NEAR and _mnemonic(case, row) == _mnemonic(case, group[0])
         if not is_next or len(group) == many or not _joins(case, group, row):
             if len(group) > 1:
-                yield Merge(tuple(group))
+                yield changes.Merge(tuple(group))
             group = []
         group.append(row)
     if len(group) > 1:
-        yield Merge(tuple(group))
+        yield changes.Merge(tuple(group))
 
 
 def _joins(case: FindingContext, group: list[int], row: int) -> bool:
@@ -102,7 +90,7 @@ def _lines(case: FindingContext) -> tuple[int, ...]:
 
 
 def _ahead(case: FindingContext) -> Changes:
-    return [PrefetchIteration(tuple(sorted({*case.producers, *case.awaited} & {*_operations(case)})))]
+    return [changes.PrefetchIteration(tuple(sorted({*case.producers, *case.awaited} & {*_operations(case)})))]
 
 
 def _operations(case: FindingContext) -> tuple[int, ...]:
@@ -139,7 +127,7 @@ def _spills_left_out(case: FindingContext) -> Changes:
 
 
 def _waits_relaxed(case: FindingContext) -> Changes:
-    return [Relax(line, 1) for line in case.claimed.line.tolist()]
+    return [changes.Relax(line, 1) for line in case.claimed.line.tolist()]
 
 
 def _all_left_out(case: FindingContext) -> Changes:
@@ -147,7 +135,7 @@ def _all_left_out(case: FindingContext) -> Changes:
 
 
 def _prompt(case: FindingContext) -> Changes:
-    return [IssueWithoutGaps(_lines(case))]
+    return [changes.IssueWithoutGaps(_lines(case))]
 
 
 def _drained(unit: str) -> tuple[Plays, ...]:
@@ -169,7 +157,7 @@ PLAYED: Mapping[str, Plays] = {
     "smaller-footprint": lambda case: [
         MoreWaves(max(1, case.inputs.limits.goal - case.inputs.limits.waves), most=case.inputs.limits.goal)
     ],
-    "dpp": lambda case: [Dpp(case.producers)],
+    "dpp": lambda case: [changes.Dpp(case.producers)],
     "preload-arguments": _arguments_at_once,
     "no-pointer-chase": lambda case: [Move(case.producer, case.base_writer)],
     "one-wait": lambda case: [

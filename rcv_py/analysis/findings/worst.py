@@ -1,4 +1,4 @@
-"""The worst execution of each instruction for each cause.
+"""The worst execution of each instruction for each cause, cycles of issue, and the longest end of a program.
 
 Causes are kept apart: an instruction may wait for a load once and for a full queue another time, and its
 longest stall need not be evidence for the load.
@@ -12,8 +12,14 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import ParcelClaims
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.core import saturated
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.program.branches import ends_of
 from rcv_py.base.runs import ascending, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
 
 _CAUSES = len(Cause)
 
@@ -50,15 +56,8 @@ class WorstExecutions(ColumnTable):
         if not len(rows):
             return None
         row = int(rows[np.argmax(self.cycles[rows])])
-        return WorstExecution(
-            cycles=int(self.cycles[row]),
-            wave=int(self.wave[row]),
-            token=int(self.token[row]),
-            line=line,
-            is_idle=bool(self.is_idle[row]),
-            begin=int(self.begin[row]),
-            end=int(self.end[row]),
-        )
+        names = ("cycles", "wave", "token", "is_idle", "begin", "end")
+        return WorstExecution(line=line, **{name: getattr(self, name)[row].item() for name in names})
 
 
 _NO_EXECUTIONS = WorstExecutions.empty(is_idle=bool)
@@ -93,3 +92,47 @@ def joined_worst(parts: Sequence[WorstExecutions]) -> WorstExecutions:
     every = joined([_NO_EXECUTIONS, *parts])
     order = np.lexsort((every.token, every.wave, every.is_idle, every.se, -every.cycles, every.key))
     return of_rows(every, order[starts_run(every.key[order])])
+
+
+class Issued(NamedTuple):
+    """What some waves issued."""
+
+    cycles: np.ndarray  # int64 [code rows], of issue (later than gfx9: of execution), summed over waves
+    longest_end: WorstExecution | None  # of s_endpgm, the first of equals; None if none took a cycle
+
+
+def _map(trace: Trace, parcel: Parcel) -> Issued:
+    tokens, size = parcel.own, len(trace.code)
+    line = tokens.code_rows(size)
+    cycles = saturated.sums(line, np.where(tokens.kind == TokenKind.MSG, 0, tokens.busy), size + 1)[:size]
+    ends = np.flatnonzero(np.append(ends_of(trace.code), False)[line])
+    if not tokens.busy[ends].any():
+        return Issued(cycles, None)
+    row = np.array([wave.row for wave in tokens.waves], dtype=np.int64)[tokens.owner[ends]]
+    token = int(ends[np.lexsort((row, -tokens.busy[ends].astype(np.int64)))[0]])
+    owner = int(tokens.owner[token])
+    wave, place = tokens.waves[owner], token - int(tokens.first[owner])
+    span = wave.tokens.span(place)
+    longest = WorstExecution(
+        cycles=int(tokens.busy[token]),
+        wave=wave.row,
+        token=place,
+        line=int(tokens.line[token]),
+        is_idle=False,
+        begin=span.begin,
+        end=span.end,
+    )
+    return Issued(cycles, longest)
+
+
+def _merge(parts: Sequence[Issued]) -> Issued:
+    ends = [part.longest_end for part in parts if part.longest_end is not None]
+    longest = min(ends, key=lambda one: (-one.cycles, one.wave, one.token), default=None)
+    return Issued(sum((part.cycles for part in parts), np.zeros(1, dtype=np.int64)), longest)
+
+
+def _finish(trace: Trace, part: Issued) -> Issued:
+    return Issued(np.broadcast_to(part.cycles, len(trace.code)), part.longest_end)
+
+
+ISSUED = Reduction(_map, _merge, _finish)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rcv_py.analysis.findings.kernel_change import BASE, of_kernel
+from rcv_py.analysis.findings.predicted import BASE, of_kernel
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.critical_path import PathTable
 from rcv_py.analysis.whatif.experiments import EVERYTHING, sample, usual_experiments

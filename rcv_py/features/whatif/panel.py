@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.findings.finding import RANKED, Finding, Findings
-from rcv_py.analysis.findings.kernel_change import KernelChange, finding_of_changes, kernel_change
+from rcv_py.analysis.findings.predicted import KernelChange, finding_of_changes, kernel_change
 from rcv_py.analysis.timeline.raster import RowSegment
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.changes import Change, changes_text

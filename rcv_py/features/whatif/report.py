@@ -1,6 +1,6 @@
 """Sections about what could be gained: experiments, and the critical path."""
 
-from rcv_py.analysis.findings.kernel_change import BASE, of_kernel
+from rcv_py.analysis.findings.predicted import BASE, of_kernel
 from rcv_py.base.text import Message, count
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs

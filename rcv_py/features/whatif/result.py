@@ -7,7 +7,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from rcv_py.analysis.findings.finding import KERNEL_DURATION
-from rcv_py.analysis.findings.kernel_change import KernelChange
+from rcv_py.analysis.findings.predicted import KernelChange
 from rcv_py.base.text import Message, capitalized, percent, some
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, PLACE, TOTAL_ROWS

@@ -1,16 +1,88 @@
-"""Findings of captures with markers alone: what scopes cost, and how compute units and engines differ."""
+"""Findings of captures without the instructions of waves: of PC samples, and of markers alone.
+
+Samples say why instructions did not issue, by reason; markers say what scopes cost, and how compute units and
+engines differ.
+"""
 
 from collections.abc import Iterator
 
 import numpy as np
 
+from rcv_py.analysis.cost.stall_reasons import reason_meaning, reason_name, stall_reasons
 from rcv_py.analysis.events.marker_spans import MARKERS, MarkerSpans
 from rcv_py.analysis.events.scope_costs import ScopeCosts, scope_costs
-from rcv_py.analysis.findings.finding import SCOPES, Evidence, Finding, KeyNumber
+from rcv_py.analysis.findings.evidence import line_of
+from rcv_py.analysis.findings.finding import SAMPLES, SCOPES, Evidence, Finding, KeyNumber
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.base.text import Message, count, join_texts, plural
+from rcv_py.base.runs import distinct
+from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.model.ids import place_name
+from rcv_py.model.kinds import StallReason
 from rcv_py.model.modes import ReferenceRule
+
+REMEDY = {
+    StallReason.FETCH: "Make the code smaller, so that loops fit the instruction cache, and align loop "
+    "heads.",
+    StallReason.ALU_DEPENDENCY: "Interleave independent computations, so that no instruction needs the "
+    "result right before it.",
+    StallReason.WAITCNT: "Issue loads earlier (prefetch, double buffer, num_stages in Triton), and wait "
+    "with partial counts. A thread trace shows which load each wait is for.",
+    StallReason.INTERNAL: "Look at what the sequencer handles itself there: nops, sleeps, priorities, "
+    "branches.",
+    StallReason.BARRIER: "Fewer barriers (double-buffer LDS), and equal work for the waves of a workgroup.",
+    StallReason.ARBITER_LOST: "Another wave issued: the SIMD is busy, and only fewer instructions help.",
+    StallReason.PIPE_STALLED: "The unit was full: spread its instructions, or use fewer, wider instructions.",
+    StallReason.SLEEPING: "Shorten or remove s_sleep.",
+}
+OTHERWISE = "Look at the instructions below; a thread trace shows more."
+NO_TIMES = "A sample shows a wave at a moment: shares of samples estimate shares of time, not cycles."
+
+HOST_TRAPS = (
+    "Host traps do not record why a wave waits: `rcv hotspot` ranks instructions by samples. Record with "
+    "--pc-sampling-method stochastic for stall reasons."
+)
+
+
+def why_none(inputs: FindingInputs) -> str:
+    """Return why samples allow no finding, "" if they do, or if there are none."""
+    found = stall_reasons(inputs.trace.code)
+    return HOST_TRAPS if not inputs.waves and 0 < found.samples == found.unsure else ""
+
+
+def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
+    """Yield one finding for each reason of stalled samples."""
+    code = inputs.trace.code
+    reasons = stall_reasons(code)
+    table = code.stall_reasons
+    if not reasons.samples or table is None:
+        return
+    for reason, samples in reasons.ranked():
+        lines = np.argsort(-table[:, reason], kind="stable")[:3].tolist()
+        known = StallReason(reason) if reason < len(StallReason) else StallReason.OTHER
+        yield Finding(
+            name=f"samples-{known.name.lower().replace('_', '-')}",
+            title=Message("Stalled: {0}", reason_name(reason)),
+            cycles=samples,
+            is_upper_bound=True,
+            share=samples / reasons.samples,
+            sentence=Message(
+                "In {0} of {1} ({2}) the instruction did not issue: {3}.",
+                count(samples),
+                plural(reasons.samples, "sample"),
+                percent(samples, reasons.samples),
+                reason_meaning(reason),
+            ),
+            remedy=REMEDY.get(known, OTHERWISE),
+            evidence=tuple(
+                line_of(inputs, line, plural(times, "sample"))
+                for line, times in zip(lines, table[lines, reason].tolist(), strict=True)
+                if times > 0
+            ),
+            assumption=NO_TIMES,
+            attributed=samples,
+            unit=SAMPLES,
+        )
+
 
 LEAST = 0.01  # of the cycles in scopes: less is left out
 UNEVEN = 1.2  # times as long on the slowest unit as on the fastest
@@ -24,9 +96,7 @@ COMPARE = "Compare what the slow unit does with what the fast one does: data, ca
 def numbers(spans: MarkerSpans, costs: ScopeCosts) -> Iterator[KeyNumber]:
     """Yield the key number of scopes."""
     scopes = costs.own > 0
-    units = plural(
-        len(set(zip(spans.se.tolist(), spans.sa.tolist(), spans.cu.tolist(), strict=True))), "compute unit"
-    )
+    units = plural(len(distinct(spans.se, spans.sa, spans.cu)[0]), "compute unit")
     yield KeyNumber(
         "scopes",
         "In scopes",
@@ -77,14 +147,19 @@ def _sentences(inputs: FindingInputs, spans: MarkerSpans, costs: ScopeCosts, row
         count(int(costs.longest[row])),
     )
     units = costs.by_unit
+
+    def unit(at: int) -> str:
+        place = (int(column[at]) for column in (units.se, units.sa, units.cu))
+        return place_name(*place, unit=inputs.trace.architecture.unit_name)
+
     if costs.units[row] > 1:
         fast, slow = int(costs.fastest[row]), int(costs.slowest[row])
         yield Message(
             "By compute unit the mean is {0} ({1}) to {2} ({3}), {4:.2f} times as long.",
             count(round(units.mean[fast])),
-            _unit(inputs, *(int(column[fast]) for column in (units.se, units.sa, units.cu))),
+            unit(fast),
             count(round(units.mean[slow])),
-            _unit(inputs, *(int(column[slow]) for column in (units.se, units.sa, units.cu))),
+            unit(slow),
             float(costs.spread[row]),
         )
     if costs.fast_engine_mean[row] < costs.slow_engine_mean[row]:
@@ -111,7 +186,3 @@ def _longest(inputs: FindingInputs, spans: MarkerSpans, costs: ScopeCosts, row: 
     return Evidence(
         "window", Message("the longest, on {0}", place), begin=int(spans.begin[one]), end=int(spans.end[one])
     )
-
-
-def _unit(inputs: FindingInputs, se: int, sa: int, cu: int) -> str:
-    return place_name(se, sa, cu, unit=inputs.trace.architecture.unit_name)
