@@ -6,7 +6,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import claims_of
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.stream import parcel_stream
+from rcv_py.analysis.attribution.stream import stream_of
 from rcv_py.analysis.core.parcels import parcels
 from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.findings.bounds import bounds_by
@@ -111,7 +111,9 @@ def test_every_claimed_cycle_of_a_wave_has_one_place_in_its_wait(looked: Looked)
     inputs, _ = looked
     trace, survey = inputs.trace, inputs.survey
     whole = list(parcels(inputs.answers.batches))
-    for each in (each for one in whole for each in claims_of(trace, one, parcel_stream(trace, one, survey))):
+    for each in (
+        each for one in whole for each in claims_of(trace, one, stream_of(trace, one.tokens, survey))
+    ):
         spans, one, claims = each.spent.spans(), each.stream, each.claims
         length = np.bincount(spans.claim, spans.end - spans.begin, len(claims)).astype(np.int64)
         assert length.tolist() == claims.cycles.tolist()

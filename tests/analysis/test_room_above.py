@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.waits.room_above import BELOW, HERE, NEVER, STAYS, room_above, why_not_before
+from rcv_py.analysis.waits.hoisting import BELOW, HERE, NEVER, STAYS, room_above, why_not_before
 from rcv_py.model.trace import Trace
 from tests.analysis import build
 from tests.support.opened import sample_trace

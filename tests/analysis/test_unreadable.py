@@ -17,9 +17,8 @@ from rcv_py.analysis.overview.roofline import roofline
 from rcv_py.analysis.program.code_match import INSTALL, why_not_known
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.analysis.program.registers import definition, next_use, operands, registers
-from rcv_py.analysis.waits.hoisting import HoistLimit, hoists
+from rcv_py.analysis.waits.hoisting import UNREADABLE, HoistLimit, hoists, room_above
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
-from rcv_py.analysis.waits.room_above import UNREADABLE, room_above
 from rcv_py.analysis.whatif.block_schedule import block_schedules
 from rcv_py.features.findings.result import facts
 from rcv_py.features.registers.result import file_table, instruction_table, place_table

@@ -19,7 +19,6 @@ from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
 from rcv_py.analysis.attribution.stream import TokenStream
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.waves.barriers import TokenCrossings
 from rcv_py.base.runs import first_from, largest_in, ranges
 from rcv_py.model.kinds import TokenKind
 
@@ -34,12 +33,14 @@ def claim_barriers(stream: TokenStream, ledger: Ledger) -> None:
     rows = ledger.of_lines(stream.lines.is_barrier)
     if not len(rows):
         return
-    at, met = stream.crossings, stream.meetings
-    mine = _crossing(at, ledger.token[rows])
+    at, met, token = stream.crossings, stream.meetings, ledger.token[rows]
+    waits, signals = (np.searchsorted(column, token) for column in (at.token, at.signal))
+    is_wait, is_signal = np.append(at.token, -1)[waits] == token, np.append(at.signal, -1)[signals] == token
+    mine = np.where(is_wait, waits, np.where(is_signal, signals, -1))  # the crossing of each, -1: none
     meeting = np.append(met.of, -1)[mine]
     is_known = (mine >= 0) & np.append(met.is_seen, False)[meeting]
     is_last = is_known & (np.append(at.arrived, 0)[mine] >= np.append(met.last_arrived, 0)[meeting])
-    is_own = is_last | (stream.tokens.stall[ledger.token[rows]] <= stream.lines.step)
+    is_own = is_last | (stream.tokens.stall[token] <= stream.lines.step)
     ledger.rest(rows[is_own], Cause.OWN)
     blamed = np.full(len(rows), -1, dtype=np.int64)
     named = np.flatnonzero(is_known & ~is_own)
@@ -48,15 +49,6 @@ def claim_barriers(stream: TokenStream, ledger: Ledger) -> None:
     stop = np.where(left >= 0, stream.tokens.first[1:][left], at.signal[last])
     blamed[named] = longest_before(stream, wave, stop, at.waited[mine[named]] - stream.base)
     ledger.rest(rows[~is_own], Cause.BARRIER, blamed[~is_own])
-
-
-def _crossing(at: TokenCrossings, token: np.ndarray) -> np.ndarray:
-    """Return the crossing that each token signals or waits at, int64, -1: none."""
-    waits, signals = (np.searchsorted(column, token) for column in (at.token, at.signal))
-    is_wait, is_signal = (
-        np.append(column, -1)[place] == token for column, place in ((at.token, waits), (at.signal, signals))
-    )
-    return np.where(is_wait, waits, np.where(is_signal, signals, -1))
 
 
 def longest_before(stream: TokenStream, wave: np.ndarray, stop: np.ndarray, since: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims, Ledger, Spent
 from rcv_py.analysis.attribution.lines import NONE
-from rcv_py.analysis.attribution.stream import TokenStream, engine_stream, parcel_stream
+from rcv_py.analysis.attribution.stream import TokenStream, engine_stream, stream_of
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.attribution.waits import claim_nops, claim_waits
 from rcv_py.analysis.core import saturated
@@ -164,9 +164,8 @@ joined_attribution = by_field(AttributionSums, claims=added(4), waves=sum)
 
 
 def _map(survey: Survey, trace: Trace, parcel: Parcel) -> AttributionSums:
-    stream, sums = parcel_stream(trace, parcel, survey), list[saturated.Sums]()
-    for piece in parcel.in_time():
-        sums += map(sums_of, claims_of(trace, piece, stream))
+    stream = stream_of(trace, parcel.tokens, survey)
+    sums = [sums_of(each) for piece in parcel.in_time() for each in claims_of(trace, piece, stream)]
     return AttributionSums(saturated.joined_sums(sums), len(parcel.own.waves))
 
 
@@ -327,29 +326,28 @@ def token_causes(
     The analysis includes only waves on the same compute unit that lived at the same time; no other wave can
     hold an instruction back.
     """
-    waves = _neighbours(batches, wave)
+    near = (other for batch in batches for other in batch.waves if _is_beside(wave, other))
+    by_row = {other.row: other for other in near} | {wave.row: wave}
+    waves = [by_row[row] for row in sorted(by_row)]  # in table order, not in the order of reading
     stream = engine_stream(trace, waves)
     place = next(i for i, other in enumerate(waves) if other.row == wave.row)
     token = int(stream.tokens.first[place]) + row
     causes = []
     for claims, is_idle in ((stalls(stream).claims(), False), (gaps(stream).claims(), True)):
         for at in np.flatnonzero(claims.token == token).tolist():
+            known = claims.producer[at] >= 0
+            blamed = max(0, int(claims.producer[at]))
+            owner = int(stream.owner[blamed])
             cause = TokenCause(
                 cause=Cause(int(claims.cause[at])),
                 cycles=int(claims.cycles[at]),
                 is_idle=is_idle,
-                line=-1,
-                row=-1,
-                wave=-1,
+                line=int(stream.tokens.line[blamed]),
+                row=blamed - int(stream.tokens.first[owner]),
+                wave=waves[owner].row,
                 is_guess=bool(claims.is_guess[at]),
             )
-            blamed = int(claims.producer[at])
-            if blamed >= 0:
-                owner = int(stream.owner[blamed])
-                inside = blamed - int(stream.tokens.first[owner])
-                line = int(stream.tokens.line[blamed])
-                cause = cause._replace(line=line, row=inside, wave=waves[owner].row)
-            causes.append(cause)
+            causes.append(cause if known else cause._replace(line=-1, row=-1, wave=-1))
     return tuple(sorted(causes, key=lambda item: (item.is_idle, -item.cycles)))
 
 
@@ -361,14 +359,9 @@ def uncounted_beside(trace: Trace, batches: Iterable[WaveBatch], wave: TracedWav
     return len(set(np.flatnonzero(is_near).tolist()) - here)
 
 
-def _neighbours(batches: Iterable[WaveBatch], wave: TracedWave) -> list[TracedWave]:
-    waves = {wave.row: wave}
-    for batch in batches:
-        for other in batch.waves:
-            is_there = other.id.se == wave.id.se and other.cu == wave.cu
-            if is_there and other.begin <= wave.end and other.end >= wave.begin:
-                waves.setdefault(other.row, other)
-    return [waves[row] for row in sorted(waves)]  # in table order, not in the order of reading
+def _is_beside(wave: TracedWave, other: TracedWave) -> bool:
+    is_there = other.id.se == wave.id.se and other.cu == wave.cu
+    return is_there and other.begin <= wave.end and other.end >= wave.begin
 
 
 class Blamed(NamedTuple):

@@ -5,6 +5,7 @@ operations it waited for; the others rest on other events in the same cycles, as
 """
 
 from enum import IntEnum
+from functools import partial
 from typing import NamedTuple
 
 from rcv_py.base.text import Message
@@ -51,14 +52,9 @@ class CauseText(NamedTuple):
     is_certain: bool
 
 
-def _certain(name: str, sentence: str, evidence: str) -> CauseText:
-    """A cause that shows in the instruction itself, or in a replay of the operations it waited for."""
-    return CauseText(name, sentence, evidence, True)
-
-
-def _likely(name: str, sentence: str, evidence: str) -> CauseText:
-    """A cause that rests on other events in the same cycles of the trace."""
-    return CauseText(name, sentence, evidence, False)
+# Causes that show in the instruction itself, or in a replay of the operations it waited for; and causes that
+# rest on other events in the same cycles.
+_certain, _likely = partial(CauseText, is_certain=True), partial(CauseText, is_certain=False)
 
 
 def _replayed(name: str, sentence: str) -> CauseText:
@@ -84,13 +80,12 @@ _REPLAYED = (
     "guess if another fits as well"
 )
 
+# fmt: off
 CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.UNEXPLAINED: _likely("not explained", "nothing in the trace shows why", "none"),
-    Cause.OWN: _certain(
-        "the wait itself",
+    Cause.OWN: _certain("the wait itself",
         "a wait, barrier or similar instruction takes this long even if nothing is outstanding",
-        "its stall is not longer than one issue turn, or the wave was the last to arrive",
-    ),
+        "its stall is not longer than one issue turn, or the wave was the last to arrive"),
     Cause.WAIT_LOAD: _replayed("vector load", "a load from memory had not returned"),
     Cause.WAIT_STORE: _replayed("vector store", "a store was not acknowledged"),
     Cause.WAIT_DMA: _replayed("copy to LDS", "a copy from memory to LDS was not complete"),
@@ -100,73 +95,42 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.WAIT_SCALAR: _replayed("scalar load", "a scalar load had not returned"),
     Cause.WAIT_MESSAGE: _replayed("message", "a message was not answered"),
     Cause.WAIT_EXPORT: _replayed("export", "an export was not done"),
-    Cause.MATRIX_RESULT: _certain(
-        "matrix result",
+    Cause.MATRIX_RESULT: _certain("matrix result",
         "it reads the result of a matrix instruction that was still executing",
-        "a matrix instruction wrote a register it reads, and the required distance had not passed",
-    ),
-    Cause.MATRIX_BUSY: _certain(
-        "matrix unit busy",
+        "a matrix instruction wrote a register it reads, and the required distance had not passed"),
+    Cause.MATRIX_BUSY: _certain("matrix unit busy",
         "the matrix unit of its SIMD still worked on an earlier matrix instruction",
-        "an earlier matrix instruction of the SIMD occupied the unit in these cycles, by its passes",
-    ),
-    Cause.REGISTER: _likely(
-        "register result",
+        "an earlier matrix instruction of the SIMD occupied the unit in these cycles, by its passes"),
+    Cause.REGISTER: _likely("register result",
         "it reads the result of an earlier arithmetic instruction that was still executing",
-        "it reads a register written by the previous instruction, whose result takes that long",
-    ),
-    Cause.UNIT_BUSY: _certain(
-        "previous instruction",
-        "the wave's previous instruction still held the unit",
-        "the form of the previous instruction takes longer to issue than one issue turn",
-    ),
+        "it reads a register written by the previous instruction, whose result takes that long"),
+    Cause.UNIT_BUSY: _certain("previous instruction", "the wave's previous instruction still held the unit",
+        "the form of the previous instruction takes longer to issue than one issue turn"),
     Cause.MEMORY_QUEUE: _queue("memory", "vector memory operations", "3 vector memory operations"),
     Cause.LDS_QUEUE: _queue("LDS", "LDS accesses", "3 LDS accesses"),
     Cause.SCALAR_QUEUE: _queue("scalar", "scalar loads", "9 scalar memory operations"),
-    Cause.OPERAND_READ: _likely(
-        "after a memory instruction",
+    Cause.OPERAND_READ: _likely("after a memory instruction",
         "a memory instruction issued just before was still reading its registers",
-        "it is the next vector instruction after it, or overwrites the address of a copy to LDS, "
-        "and no wait for the memory instruction stands between",
-    ),
-    Cause.BARRIER: _certain(
-        "barrier",
-        "other waves of the workgroup had not arrived",
-        "it is a barrier and another wave arrived later",
-    ),
-    Cause.NOP: _certain(
-        "hazard nop",
-        "the program contains it, so that a result can be read safely",
-        "it is an s_nop, for as many turns as its operand says",
-    ),
+        "it is the next vector instruction after it, or overwrites the address of a copy to LDS, and no "
+        "wait for the memory instruction stands between"),
+    Cause.BARRIER: _certain("barrier", "other waves of the workgroup had not arrived",
+        "it is a barrier and another wave arrived later"),
+    Cause.NOP: _certain("hazard nop", "the program contains it, so that a result can be read safely",
+        "it is an s_nop, for as many turns as its operand says"),
     Cause.SLEEP: _certain("sleep", "the program contains it", "it is an s_sleep or its like"),
-    Cause.FETCH: _likely(
-        "instruction fetch",
-        "the instruction had not been fetched yet",
+    Cause.FETCH: _likely("instruction fetch", "the instruction had not been fetched yet",
         "it is the first of the wave, follows a branch, begins another cache line after a gap, or stalled "
-        "together with another SIMD in the same line of code",
-    ),
-    Cause.ARBITRATION: _certain(
-        "another wave issued",
-        "another wave of the SIMD used the unit",
-        "another wave of the SIMD issued to the same unit in these cycles",
-    ),
-    Cause.SWITCH: _likely(
-        "change of unit",
-        "the wave went over from one unit to another",
-        "a short gap between instructions of different units",
-    ),
-    Cause.DRAIN: _likely(
-        "drain at the end",
-        "the wave ended while stores were in flight",
-        "it is s_endpgm, and operations of the wave that nothing had waited for were in flight",
-    ),
-    Cause.LAUNCH: _certain(
-        "before the first instruction",
-        "the wave had just been launched",
-        "nothing was issued by the wave before",
-    ),
+        "together with another SIMD in the same line of code"),
+    Cause.ARBITRATION: _certain("another wave issued", "another wave of the SIMD used the unit",
+        "another wave of the SIMD issued to the same unit in these cycles"),
+    Cause.SWITCH: _likely("change of unit", "the wave went over from one unit to another",
+        "a short gap between instructions of different units"),
+    Cause.DRAIN: _likely("drain at the end", "the wave ended while stores were in flight",
+        "it is s_endpgm, and operations of the wave that nothing had waited for were in flight"),
+    Cause.LAUNCH: _certain("before the first instruction", "the wave had just been launched",
+        "nothing was issued by the wave before"),
 }
+# fmt: on
 
 WAITS = tuple(cause for cause in Cause if cause.name.startswith("WAIT_"))
 # Their producers are guesses, even if the cause is right: the trace does not record the contents of a queue,

@@ -44,9 +44,7 @@ def claim_registers(stream: TokenStream, ledger: Ledger) -> None:
     pairs = uses(lines, stream.history, ledger.token.take(rows), writers)
     row, writer = pairs.row, pairs.writer
     of_writer = lines.unit.take(stream.line.take(writer))
-    if (
-        lines.step == 4
-    ):  # On gfx9 vector arithmetic that follows vector arithmetic never waits for its result.
+    if lines.step == 4:  # on gfx9 vector arithmetic after vector arithmetic never waits for its result
         reader = lines.unit.take(ledger.line.take(rows)).take(row)
         waits = np.flatnonzero((of_writer == MATRIX) | (reader == VMEM))
         row, writer, of_writer = (column.take(waits) for column in (row, writer, of_writer))
@@ -130,7 +128,10 @@ def claim_arbitration(stream: TokenStream, ledger: Ledger) -> None:
         token = ledger.token.take(rows)
         shift = _shift(stream, stream.simd, token)
         begin, end = (column.take(rows) + shift for column in (ledger.begin, ledger.end))
-        near = np.sort(work.token.take(_near(work, begin, end)))
+        # What may hold the unit meanwhile: often so few rows are left that few operations are near.
+        first = np.searchsorted(work.reach, begin, side="right")
+        spans = IntervalSet.of(first, np.searchsorted(work.key, end, side="left"))
+        near = np.sort(work.token.take(ranges(spans.begin, spans.end - spans.begin)))
         issue = stream.issue.take(near)
         until, owner = issue + stream.held(near, issue), stream.owner.take(near)
         busy = owned(issue, until, owner, stream.stride, stream.simd)
@@ -140,16 +141,6 @@ def claim_arbitration(stream: TokenStream, ledger: Ledger) -> None:
         rows, cycles, shift = rows.take(some), cycles.take(some), shift.take(some)
         blamed = _held_longest(stream, stream.simd, work, ledger, rows)
         ledger.take(rows, cycles, Cause.ARBITRATION, blamed, Within(busy.all, shift))
-
-
-def _near(work: UnitOperations, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Return the rows of operations that may hold a unit between the given begins and ends, int64.
-
-    Times are on the axis of the units; often so few rows are left that few operations are near.
-    """
-    first = np.searchsorted(work.reach, begin, side="right")
-    near = IntervalSet.of(first, np.searchsorted(work.key, end, side="left"))
-    return ranges(near.begin, near.end - near.begin)
 
 
 def claim_queues(stream: TokenStream, ledger: Ledger) -> None:

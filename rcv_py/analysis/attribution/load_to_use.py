@@ -74,9 +74,8 @@ class _Uses(NamedTuple):
 def _map(survey: Survey, trace: Trace, parcel: Parcel) -> _Uses:
     tokens = parcel.own
     links = replay(tokens, trace.code, trace.architecture)
-    line, distance, matrix, vector, charged, wait = _uses(
-        tokens, links, wait_ends_in(tokens, links, trace, survey), trace.architecture
-    )
+    ends = wait_ends_in(tokens, links, trace, survey)
+    line, distance, matrix, vector, charged, wait = _uses(tokens, links, ends, trace.architecture)
     once = np.ones(len(line), dtype=np.int64)
     size = int(min(distance.max(initial=0), _MAX_CYCLES)) + 1
     # Small numbers make sorting rows faster.

@@ -6,7 +6,7 @@ Columns that every rule needs are made once: the tokens of each unit, also in or
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,6 @@ from rcv_py.analysis.attribution.lines import LDS, MATRIX, MESSAGE, VALU, LineTr
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.attribution.uses import LineHistory
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.saturated import later, narrow, since
 from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
@@ -55,6 +54,10 @@ class TokenStream:
     meetings: Meetings  # of the crossings
     survey: Survey
     engine: int  # row of the survey
+    # When units were busy for a rule, by unit and its number: made once for all pieces of a parcel.
+    unions: dict[tuple[int, int], IntervalSet] = field(default_factory=dict)
+    _works: dict[int, UnitOperations] = field(default_factory=dict)
+    _queues: dict[int, UnitOperations] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.line)
@@ -112,10 +115,6 @@ class TokenStream:
         is_met[rows[:-1]] |= begin[1:] < end[:-1]
         return is_met
 
-    def first(self, token: np.ndarray) -> np.ndarray:
-        """The first token of the wave of each given token, int64."""
-        return self.tokens.first.take(self.owner.take(token))
-
     def is_first(self, token: np.ndarray) -> np.ndarray:
         """Whether each given token (ascending) is the first token of its wave, bool."""
         first = self.tokens.first
@@ -152,15 +151,6 @@ class TokenStream:
         is_access = self.lines.form.take(self.line.take(lds)) == Cause.WAIT_LDS
         return lds.take(np.flatnonzero(is_access))
 
-    @cached_property
-    def unions(self) -> dict[tuple[int, int], IntervalSet]:
-        """When units were busy for a rule, by unit and its number: made once for all pieces of a parcel."""
-        return {}
-
-    @cached_property
-    def _works(self) -> dict[int, UnitOperations]:
-        return {}
-
     def work(self, unit: int) -> UnitOperations:
         """The operations of a unit, SIMD by SIMD, and how long each held it; VALU includes matrix ones."""
         if unit not in self._works:
@@ -175,10 +165,6 @@ class TokenStream:
         token = self.of_unit(MATRIX)
         held = narrow(self.lines.lead + self.lines.passes).take(self.line.take(token))
         return self._in_order(token, self.simd, held)
-
-    @cached_property
-    def _queues(self) -> dict[int, UnitOperations]:
-        return {}
 
     def queue(self, unit: int) -> UnitOperations:
         """The operations of a unit, compute unit by compute unit, and the cycles until it took the next."""
@@ -212,8 +198,8 @@ class TokenStream:
         if not len(places):
             return np.full(len(token), -1, dtype=np.int64)
         at = np.searchsorted(places, token) - 1
-        last = places.take(at)
-        return np.where((at >= 0) & (last >= self.first(token)), last, -1)
+        last, first = places.take(at), self.tokens.first.take(self.owner.take(token))
+        return np.where((at >= 0) & (last >= first), last, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,15 +240,11 @@ def _until_next(key: np.ndarray, stride: int) -> np.ndarray:
 
 def engine_stream(trace: Trace, waves: Sequence[TracedWave]) -> TokenStream:
     """Return the columns of all waves of one shader engine, with what each wait waited for."""
-    return _stream(trace, of_waves(waves), SURVEY.of(trace, [batch_of(waves)]))
+    return stream_of(trace, of_waves(waves), SURVEY.of(trace, [batch_of(waves)]))
 
 
-def parcel_stream(trace: Trace, parcel: Parcel, survey: Survey) -> TokenStream:
-    """Return the columns of the waves of a parcel, with what each wait waited for."""
-    return _stream(trace, parcel.tokens, survey)
-
-
-def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> TokenStream:
+def stream_of(trace: Trace, tokens: TokenColumns, survey: Survey) -> TokenStream:
+    """Return the columns of waves of one shader engine, such as a parcel, with what each wait waited for."""
     waves = tokens.waves
     of_code, line = lines(trace.code, trace.architecture), tokens.code_rows(len(trace.code))
     far = np.iinfo(np.int64).max
@@ -278,16 +260,13 @@ def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> TokenStream:
         start = since(tokens.start, base, latest)
         issue = np.minimum(later(start, tokens.stall), latest)
         last = min(int(later(issue, tokens.busy).max(initial=0)), latest)
-    stride = last + _MARGIN
-    links = replay(tokens, trace.code, trace.architecture)
     crossed = crossings(tokens, trace.code)
-    engine = known.place(waves[0].id.se) if waves else 0
-    delay = int(known.delay[engine]) if waves else 0
-    met = meetings(crossed, known.groups(waves), last_ends(tokens), delay=delay)
+    engine = survey.place(waves[0].id.se) if waves else 0
+    delay = int(survey.delay[engine]) if waves else 0
     return TokenStream(
         tokens=tokens,
         lines=of_code,
-        links=links,
+        links=replay(tokens, trace.code, trace.architecture),
         base=base,
         line=line,
         owner=tokens.owner,
@@ -296,10 +275,10 @@ def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> TokenStream:
         latest=latest,
         simd=simd,
         cu=cu,
-        stride=stride,
+        stride=last + _MARGIN,
         crossings=crossed,
-        meetings=met,
-        survey=known,
+        meetings=meetings(crossed, survey.groups(waves), last_ends(tokens), delay=delay),
+        survey=survey,
         engine=engine,
     )
 

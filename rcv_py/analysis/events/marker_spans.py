@@ -494,4 +494,4 @@ def _listed(names: Iterable[str]) -> str:
 
 def place_text(table: MarkerSpans | MarkerRecords, row: int) -> str:
     """Return `SE0 CU3 SIMD1 slot 0`."""
-    return place_name(*(int(getattr(table, name)[row]) for name in ("se", "sa", "cu", "simd", "slot")))
+    return place_name(*(int(getattr(table, name)[row]) for name in _SLOT))

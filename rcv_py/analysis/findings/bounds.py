@@ -37,7 +37,7 @@ from rcv_py.analysis.attribution.attribute import (
     table_of,
     timed,
 )
-from rcv_py.analysis.attribution.stream import TokenStream, parcel_stream
+from rcv_py.analysis.attribution.stream import TokenStream, stream_of
 from rcv_py.analysis.attribution.survey import Survey
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.intervals import IntervalSet
@@ -229,7 +229,7 @@ class Waited(NamedTuple):
 
 
 def _map_waits(survey: Survey, left_out: frozenset[int], trace: Trace, parcel: Parcel) -> Waited:
-    stream, work = parcel_stream(trace, parcel, survey), work_of(trace, parcel, left_out)
+    stream, work = stream_of(trace, parcel.tokens, survey), work_of(trace, parcel, left_out)
     waited = partial(_waited, trace, stream, rests(parcel.tokens, ends_of(trace.code)))
     pieces = parcel.in_time()
     if len(pieces) == 1:

@@ -152,20 +152,11 @@ class FlameTree(ColumnTable):
     unit: str = "cycles"
     has_hidden: bool = False  # whether NONHIDDEN differs from TOTAL
 
-    @cached_property
-    def what(self) -> np.ndarray:
-        """The type of each frame, uint8 (`What`)."""
-        return parts(self.element)[0]
-
-    @cached_property
-    def first(self) -> np.ndarray:
-        """The first number of each frame's element, int32: a file, or a kind of marker."""
-        return parts(self.element)[1]
-
-    @cached_property
-    def second(self) -> np.ndarray:
-        """The second number of each frame's element, int32: a line, a code row, a kernel, a name."""
-        return parts(self.element)[2]
+    # The type of each frame, uint8 (`What`), and its numbers, int32: a file or a kind of marker; and a line,
+    # a code row, a kernel or a name.
+    what = cached_property(lambda self: parts(self.element)[0])
+    first = cached_property(lambda self: parts(self.element)[1])
+    second = cached_property(lambda self: parts(self.element)[2])
 
     @cached_property
     def code_row(self) -> np.ndarray:
@@ -229,12 +220,7 @@ def fold(
 
 
 def code_flame(
-    code: CodeTable,
-    own: np.ndarray,
-    unit: str = "cycles",
-    has_hidden: bool = False,
-    *,
-    by_kernel: bool = False,
+    code: CodeTable, own: np.ndarray, unit: str = "cycles", has_hidden: bool = False, by_kernel: bool = False
 ) -> FlameTree:
     """Return the tree of files, source places from the outermost to the innermost, and instructions.
 

@@ -62,11 +62,9 @@ def flame_tree(
             hint="Use the metric total or stall.",
         )
     if content == "source" and not len(trace.code.chain_file):
-        note = Message(
-            "No instruction has a source place: these are kernels and basic blocks. {0}", note
-        ).strip()
-    tree = code_flame(trace.code, own, unit, hidden is not None, by_kernel=content == "kernel")
-    return tree, note
+        why = Message("No instruction has a source place: these are kernels and basic blocks. {0}", note)
+        note = why.strip()
+    return code_flame(trace.code, own, unit, hidden is not None, by_kernel=content == "kernel"), note
 
 
 def _marked(

@@ -9,7 +9,6 @@ from rcv_py.analysis.cost.place_text import beside, line_text, source_of
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.base.text import short_kernel
-from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 NAMELESS = {What.NO_SOURCE: "<no source>", What.NO_KERNEL: "<no kernel>", What.NO_SCOPE: "<no scope>"}
@@ -27,7 +26,11 @@ def labels(trace: Trace, tree: FlameTree) -> tuple[str, ...]:
     often = Counter(part[-1] for part in parts)
     files = ["/".join(part[-2:]) if often[part[-1]] > 1 else part[-1] for part in parts]
     kernels = [short_kernel(one.demangled) for one in trace.code.kernels]
-    block_names = _block_names(trace.code, tree)
+    block_names: dict[int, str] = {}
+    if (tree.what == What.BLOCK).any():
+        table = blocks(trace.code)
+        block_names = dict(zip(table.first.tolist(), table.name, strict=True))
+        block_names |= {kernel.first: "entry" for kernel in trace.code.kernels}
     text_of: dict[int, Callable[[int, int], str]] = {
         What.FILE: lambda file, _: files[file],
         What.LINE: lambda file, line: f"{files[file]}:{line or '?'}",
@@ -52,9 +55,7 @@ def full_name(trace: Trace, tree: FlameTree, frame: int, label: str) -> str:
         return f"{trace.sources[first].path}:{second or '?'}"
     if what == What.KERNEL:
         return trace.code.kernels[second].demangled
-    if what in EXPLAINED:
-        return EXPLAINED[What(what)]
-    return label
+    return EXPLAINED[What(what)] if what in EXPLAINED else label
 
 
 def frame_source(trace: Trace, tree: FlameTree, frame: int) -> str:
@@ -92,12 +93,3 @@ def folded(trace: Trace, tree: FlameTree, metric: Metric) -> Iterator[str]:
     for frame in np.flatnonzero(tree.own[:, metric.value] > 0).tolist():
         costs[";".join(names[one] for one in tree.ancestors(frame))] += int(tree.own[frame, metric.value])
     yield from (f"{stack} {cost}" for stack, cost in costs.items())
-
-
-def _block_names(code: CodeTable, tree: FlameTree) -> dict[int, str]:
-    """The names of blocks by their first row; a kernel's first block is its entry."""
-    if not (tree.what == What.BLOCK).any():
-        return {}
-    table = blocks(code)
-    names = dict(zip(table.first.tolist(), table.name, strict=True))
-    return names | {kernel.first: "entry" for kernel in code.kernels if kernel.first in names}

@@ -127,14 +127,6 @@ class LoopIterations:
 # -- the iterations of some waves --------------------------------------------------------------------------
 
 
-def _jumps_back(tokens: TokenColumns, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return branch << 32 | head of each jump to its own line or a line above, and its wave's position."""
-    at = np.flatnonzero((tokens.kind == TokenKind.JUMP) & ~tokens.is_last)
-    branch, head = tokens.line[at].astype(np.int64), tokens.line[at + 1].astype(np.int64)
-    keep = (head >= 0) & (head <= branch) & (branch < rows)
-    return (branch << 32 | head)[keep], tokens.owner[at[keep]]
-
-
 def _iterations(tokens: TokenColumns, spans: Sequence[tuple[np.ndarray, ...]], spent: SpanSums) -> Iterations:
     """Return the iterations of all loops in the waves of these tokens; their numbers are still 0."""
     loop, first, stop, is_first, is_last = (np.concatenate(column) for column in zip(*spans, strict=True))
@@ -333,9 +325,12 @@ _LOOPS, _HITS = 5 + KIND_COUNT, 4  # columns
 
 def _map(trace: Trace, parcel: Parcel, *, keeps: bool) -> _Part:
     tokens = parcel.own
-    pairs, owner = _jumps_back(tokens, len(trace.code))
+    jump = np.flatnonzero((tokens.kind == TokenKind.JUMP) & ~tokens.is_last)
+    branch, head = tokens.line[jump].astype(np.int64), tokens.line[jump + 1].astype(np.int64)
+    is_back = (head >= 0) & (head <= branch) & (branch < len(trace.code))  # to its own line or a line above
+    pairs = (branch << 32 | head)[is_back]
     pair, place, taken = np.unique(pairs, return_inverse=True, return_counts=True)
-    waves = np.bincount(ascending(place << 32 | owner) >> 32, minlength=len(pair))
+    waves = np.bincount(ascending(place << 32 | tokens.owner[jump[is_back]]) >> 32, minlength=len(pair))
     at, no = np.zeros(0, np.int64), np.zeros(0, bool)
     places = enumerate(zip((pair >> 32).tolist(), (pair & 0xFFFFFFFF).tolist(), strict=True))
     spans: list[tuple[np.ndarray, ...]] = [(at, at, at, no, no)]
@@ -437,9 +432,8 @@ def _finish(trace: Trace, part: _Part) -> LoopSummary:
     loop_of = np.full(len(pair), -1, dtype=np.int64)
     loop_of[chosen] = np.arange(len(chosen))
     lengths, visits, turns = part.lengths, part.visits, part.turns
-    table = _table(
-        tuple(column[chosen] for column in part.loops), lengths, loop_of[np.searchsorted(pair, lengths.pair)]
-    )
+    loops = tuple(column[chosen] for column in part.loops)
+    table = _table(loops, lengths, loop_of[np.searchsorted(pair, lengths.pair)])
     waves = len(part.lives.wave)
     iterations = _in_order(turns.iterations, loop_of[np.searchsorted(pair, turns.pair)])
     found = LoopIterations(table, iterations, waves)

@@ -227,7 +227,9 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]
     yield _fact("mean_waves", round(numbers.mean, 4), f"{numbers.mean:,.1f}", of)
     yield _fact("peak_waves", numbers.peak, count(numbers.peak), "at a time")
     for id, cycles in (("ramp", numbers.ramp), ("tail", round(numbers.tail * span))):
-        of = Message("of the duration, {0}", _time(trace, cycles) or plural(cycles, "cycle"))
+        ns = trace.clock.ns(cycles)
+        lasts = plural(cycles, "cycle") if ns is None else nanoseconds(ns)
+        of = Message("of the duration, {0}", lasts)
         yield _fact(id, cycles, percent(cycles, span), of)
 
 
@@ -264,10 +266,8 @@ def _samples(reasons: StallReasons | None) -> Iterator[Fact]:
     for id, samples in (("issued", reasons.issued), ("stalled", reasons.stalled)) if stated else ():
         yield _fact(id, samples, count(samples), Message("{0} of the samples", percent(samples, stated)))
     for reason, samples in reasons.ranked()[:1]:
-        name = reason_name(reason)
-        yield _fact(
-            "main_reason", name, name, Message("{0} of the stalled", percent(samples, reasons.stalled))
-        )
+        name, of = reason_name(reason), Message("{0} of the stalled", percent(samples, reasons.stalled))
+        yield _fact("main_reason", name, name, of)
 
 
 def _static(trace: Trace) -> Iterator[Fact]:
@@ -293,8 +293,3 @@ def _code(trace: Trace, code: CodeTable) -> Iterator[Fact]:
         yield _fact("executed", ran, percent(ran, rows), of)
         yield _fact("hits", hits, count(hits), "by traced waves" if code is trace.code else "by these waves")
     yield _fact("mapped", code.mapped_rows, percent(code.mapped_rows, rows), of)
-
-
-def _time(trace: Trace, cycles: int) -> str:
-    ns = trace.clock.ns(cycles)
-    return "" if ns is None else nanoseconds(ns)

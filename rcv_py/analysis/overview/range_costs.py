@@ -23,7 +23,7 @@ from rcv_py.analysis.attribution.attribute import (
     joined_attribution,
     table_of,
 )
-from rcv_py.analysis.attribution.stream import parcel_stream
+from rcv_py.analysis.attribution.stream import stream_of
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.intervals import IntervalSet
@@ -109,7 +109,7 @@ def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) ->
     is_near = (tokens.start - tokens.idle < window.end) & (tokens.end > window.begin)
     if not (is_near & parcel.is_counted).any():
         return AttributionSums(no_sums(4), waves)
-    stream = parcel_stream(trace, parcel, survey)
+    stream = stream_of(trace, parcel.tokens, survey)
     parts = [
         _claimed(claims, window)
         for piece in parcel.in_time()

@@ -44,11 +44,8 @@ def text_hits(
         rows = find(trace.code.text, *how).tolist()
     except UsageError as error:
         return Hits(problem=f"{error} {error.hint}")
-    names = {True: "label", False: "instruction"}
-    kinds = trace.code.is_label.tolist()
-    hits: list[_Hit] = [
-        (row, (-1, -1), f"{names[kinds[row]]} {row}", trace.code.text[row], -1) for row in rows
-    ]
+    names = ["label" if is_label else "instruction" for is_label in trace.code.is_label.tolist()]
+    hits: list[_Hit] = [(row, (-1, -1), f"{names[row]} {row}", trace.code.text[row], -1) for row in rows]
     hits += islice(_in_sources(trace, how), LIMIT)
     hits += [] if spans is None else _in_markers(spans, how)
     texts, of_spans = [hit[3] for hit in hits], [hit[4] for hit in hits]
@@ -67,11 +64,5 @@ def _in_markers(spans: MarkerSpans, how: _How) -> Iterator[_Hit]:
     for number in find(spans.names, *how).tolist():
         rows = np.flatnonzero(spans.name_id == number)
         if len(rows):
-            first = int(rows[np.argmin(spans.begin[rows])])
-            yield (
-                -1,
-                (-1, -1),
-                "marker",
-                Message("{0} ({1})", spans.names[number], plural(len(rows), "time")),
-                first,
-            )
+            name = Message("{0} ({1})", spans.names[number], plural(len(rows), "time"))
+            yield -1, (-1, -1), "marker", name, int(rows[np.argmin(spans.begin[rows])])

@@ -7,13 +7,14 @@
 ```
 It stays after instructions that write its address, the lane mask or its destination, after reads of its
 destination, after barriers and cache maintenance, and after stores (and waits for copies to LDS) that may
-write what it reads.  If its
-address was loaded, it stays after a wait for all of the counter or an instruction that read the address.
+write what it reads.  If its address was loaded, it stays after a wait for all of the counter or an
+instruction that read the address.
 """
 
 import re
 from enum import IntEnum
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import or_
 from typing import NamedTuple
 
 from rcv_py.analysis.program.blocks import Blocks, blocks
@@ -24,6 +25,7 @@ from rcv_py.analysis.waits.waitcnt.generations import WaitcntGeneration, generat
 from rcv_py.base.text import Message
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, has_known_operands
+from rcv_py.model.trace import Trace
 
 MAX_DISTANCE = 512  # instructions above a load that are checked
 
@@ -103,10 +105,8 @@ class Hoists:
     def of(self, row: int) -> HoistRange:
         """Return how far the instruction at a code row may move."""
         if row not in self._known:
-            is_readable = has_known_operands(self._texts[row])
-            self._known[row] = (
-                self._walk(row) if is_readable else HoistRange(0, HoistLimit.UNREADABLE, row, 0, 0)
-            )
+            unknown = HoistRange(0, HoistLimit.UNREADABLE, row, 0, 0)
+            self._known[row] = self._walk(row) if has_known_operands(self._texts[row]) else unknown
         return self._known[row]
 
     def _walk(self, row: int) -> HoistRange:
@@ -162,9 +162,9 @@ class Hoists:
     def _pending(self, block: int) -> list[int]:
         """Registers that loads may still write, before each row of a block."""
         if block not in self._rows:
-            pending, rows = self._begins[block], []
+            pending, rows, counters = self._begins[block], [], range(len(self._rules.order))
             for row in range(int(self._table.first[block]), int(self._table.stop[block])):
-                rows.append(_any_counter(pending))
+                rows.append(reduce(or_, (pending >> at * BITS & _ONE for at in counters)))
                 gen, kill = _step(self._rules, self._texts[row])
                 pending = gen | (pending & ~kill)
             self._rows[block] = rows
@@ -204,15 +204,68 @@ def _step(rules: WaitcntGeneration, text: str) -> tuple[int, int]:
     return gen, kill
 
 
-def _any_counter(pending: int) -> int:
-    found = 0
-    while pending:
-        found |= pending & _ONE
-        pending >>= BITS
-    return found
-
-
 @lru_cache(maxsize=2)
 def hoists(code: CodeTable, architecture: Architecture) -> Hoists:
     """Return the results for a program; cached, since every parcel of waves needs them."""
     return Hoists(code, architecture)
+
+
+# -- where above its place a load could stand, as sentences; other instructions stay ------------------------
+
+STAYS = "Only what loads into registers can be tried elsewhere."
+NEVER = "It was never executed, so nothing follows from it."
+UNREADABLE = "Its operands are not known: the text holds raw words."
+BELOW = "Only earlier places can be tried: the recording does not show what would wait for it later."
+HERE = "It stands there."
+
+
+class RoomAbove(NamedTuple):
+    """Code rows: an instruction may stand before each row from `top` to its own."""
+
+    top: int
+    why: str  # a sentence: what keeps it from standing higher, or anywhere else
+
+
+def room_above(trace: Trace, row: int) -> RoomAbove:
+    """Return where an instruction of a program could stand."""
+    code = trace.code
+    if code.is_label[row] or not code.hits[row]:
+        return RoomAbove(row, NEVER)
+    text = code.text[row].strip()
+    if not has_known_operands(text):
+        return RoomAbove(row, UNREADABLE)
+    return _of_load(trace, row) if is_load(text) else RoomAbove(row, STAYS)
+
+
+def why_not_before(trace: Trace, row: int, before: int) -> str:
+    """Return why an instruction cannot stand right before another one, a sentence; "" if it can."""
+    room = room_above(trace, row)
+    if room.top == row and room.why in (NEVER, STAYS, UNREADABLE):
+        return room.why
+    if before in (row, row + 1):
+        return HERE
+    return BELOW if before > row else room.why if before < room.top else ""
+
+
+def _of_load(trace: Trace, row: int) -> RoomAbove:
+    code = trace.code
+    found = hoists(code, trace.architecture).of(row)
+    why = _sentence(trace, found.at, LIMIT_TEXT[found.limit])
+    if found.limit is HoistLimit.DESTINATION and found.renamed_up > found.up:
+        higher = _above(trace, row, found.renamed_up)
+        why = Message("{0}; with other registers that are free it could go up to {1}.", why[:-1], higher)
+    if found.limit is HoistLimit.BLOCK:
+        why = Message("The basic block begins at {0}.", _above(trace, row, found.up))
+    return RoomAbove(_above(trace, row, found.up), why)
+
+
+def _sentence(trace: Trace, at: int, why: str) -> str:
+    return Message("Instruction {0}, {1}: {2}.", at, trace.code.text[at].strip().partition(" ")[0], why)
+
+
+def _above(trace: Trace, row: int, steps: int) -> int:
+    """The code row `steps` instructions above another, without counting labels."""
+    while steps > 0 and row > 0:
+        row -= 1
+        steps -= not trace.code.is_label[row]
+    return row

@@ -68,7 +68,9 @@ def load_batch(code: CodeTable, architecture: Architecture, wait: int, counter: 
     """
     rules, carried = generation_of(architecture, code.text), frozenset[int]()
     left = dict(rules.effect(code.text[wait].strip()).waits).get(counter)
-    if left is None or _is_unordered(code, architecture, wait, counter):
+    pending, unordered = hoists(code, architecture).pending(wait), _unordered(code, architecture)
+    # None may return in any order that is outstanding at the wait.
+    if left is None or any(not writes or writes & pending for writes in unordered.get(counter, ())):
         return None
     for _ in range(MAX_STEPS):
         walk = _Walk(code, architecture, wait, counter, carried)
@@ -90,12 +92,6 @@ def load_batch(code: CodeTable, architecture: Architecture, wait: int, counter: 
         renamed=walk.renamed.bit_count(),
         registers=peak + walk.renamed.bit_count(),
     )
-
-
-def _is_unordered(code: CodeTable, architecture: Architecture, wait: int, counter: str) -> bool:
-    """Whether an operation of the counter that returns in any order may be outstanding at a wait."""
-    pending = hoists(code, architecture).pending(wait)
-    return any(not writes or writes & pending for writes in _unordered(code, architecture).get(counter, ()))
 
 
 @lru_cache(maxsize=2)

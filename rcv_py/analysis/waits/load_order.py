@@ -16,6 +16,7 @@ other waves may overwrite after it what they read.  `hoisting` determines where 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -91,18 +92,15 @@ def _program(code: CodeTable, architecture: Architecture) -> _Program:
     texts = [*(text.strip() for text in code.text), ""]
     effect = generation_of(architecture, code.text).effect
     known = [registers(text) for text in texts]
+    pairs = zip(texts, known, strict=True)
+    touched = [_ALL if is_barrier(text) else one.writes | one.reads for text, one in pairs]
     waits = np.zeros((len(COUNTERS), len(texts)), dtype=bool)
     for row, text in enumerate(texts):
         for counter, _ in effect(text).waits:
             waits[COUNTERS.index(counter), row] = True
     return _Program(
         is_load=np.array([is_load(text) for text in texts], dtype=bool),
-        touches=words(
-            [
-                _ALL if is_barrier(text) else one.writes | one.reads
-                for text, one in zip(texts, known, strict=True)
-            ]
-        ),
+        touches=words(touched),
         writes=words([one.writes for one in known]),
         waits=waits,
     )
@@ -288,7 +286,10 @@ def _finish(trace: Trace, part: _Part) -> LoadOrder:
     wait, load, before = (_unpacked(key, place) for place in (2, 1, 0))
     known = hoists(trace.code, trace.architecture)
     of_load = [known.of(row) for row in load.tolist()]
-    deferred, until = _by_wait(part.deferred[0])
+    deferred, until = defaultdict[int, set[int]](set), defaultdict[int, set[int]](set)
+    for row, line, later in zip(*(_unpacked(part.deferred[0], at).tolist() for at in (2, 1, 0)), strict=True):
+        deferred[row].add(line)
+        until[row] |= {later} - {_MAX_VALUE}
     return LoadOrder(
         wait=wait.astype(np.int32),
         load=load.astype(np.int32),
@@ -300,8 +301,8 @@ def _finish(trace: Trace, part: _Part) -> LoadOrder:
         is_carried=carried == hits,
         limit=np.array([one.at for one in of_load], dtype=np.int32),
         why=tuple(LIMIT_TEXT[one.limit] for one in of_load),
-        deferred=tuple(deferred.get(row, ()) for row in wait.tolist()),
-        until=tuple(until.get(row, ()) for row in wait.tolist()),
+        deferred=tuple(tuple(sorted(deferred[row])) for row in wait.tolist()),
+        until=tuple(tuple(sorted(until[row])) for row in wait.tolist()),
         cycles=part.cycles,
         waves=part.waves,
     )
@@ -309,20 +310,6 @@ def _finish(trace: Trace, part: _Part) -> LoadOrder:
 
 def _unpacked(key: np.ndarray, place: int) -> np.ndarray:
     return key >> place * _BITS & _MAX_VALUE
-
-
-def _by_wait(key: np.ndarray) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[int, ...]]]:
-    """Return the loads that each wait could leave outstanding, and the waits that follow it."""
-    lines: dict[int, set[int]] = {}
-    until: dict[int, set[int]] = {}
-    columns = (_unpacked(key, place).tolist() for place in (2, 1, 0))
-    for wait, line, later_wait in zip(*columns, strict=True):
-        lines.setdefault(wait, set()).add(line)
-        until.setdefault(wait, set()).update({later_wait} - {_MAX_VALUE})
-    return (
-        {wait: tuple(sorted(own)) for wait, own in lines.items()},
-        {wait: tuple(sorted(own)) for wait, own in until.items()},
-    )
 
 
 _MERGE = by_field(_Part, moves=added(5), deferred=added(1), cycles=sum, waves=sum)

@@ -39,14 +39,11 @@ def _order(code: CodeTable) -> np.ndarray:
     every = np.flatnonzero(~code.is_label)
     found = loops(blocks(code))
     spans = list(zip(found.first.tolist(), found.stop.tolist(), strict=True))
-    inner = [
-        one
-        for one in spans
-        if not any(one != other and one[0] <= other[0] and other[1] <= one[1] for other in spans)
-    ]
     parts, at = [], 0
-    for first, stop in sorted(inner):
-        if first >= at:
+    for first, stop in sorted(spans):
+        others = (span for span in spans if span != (first, stop))
+        is_innermost = not any(first <= other[0] and other[1] <= stop for other in others)
+        if is_innermost and first >= at:
             body = every[(every >= first) & (every < stop)]
             parts += [every[(every >= at) & (every < first)], body, body]
             at = stop
@@ -136,12 +133,5 @@ def _place_far(
     first, last = top[rows], bottom[rows]
     for place in range(len(rows) - len(far), len(rows)):
         crossed = (first[:place] <= last[place]) & (last[:place] >= first[place])
-        held[place] = _first_free(held[:place][crossed])
+        held[place] = np.setdiff1d(np.arange(1, place + 2), held[:place][crossed])[0]  # the first free one
     slot[far] = held[len(rows) - len(far) :]
-
-
-def _first_free(held: np.ndarray) -> int:
-    """Return the smallest number from 1 that is not held."""
-    used = ascending(np.append(held, 0))
-    gaps = np.flatnonzero(used != np.arange(len(used)))
-    return int(gaps[0]) if len(gaps) else len(used)

@@ -52,13 +52,14 @@ def token_waits(wave: TracedWave, row: int, code: CodeTable, architecture: Archi
     if not effect.waits and not effect.raises:
         return TokenWaits()
     links = replay(tokens, code, architecture)
+    names = [f"{COUNTERS[counter]}cnt" for counter in links.counter.tolist()]
     issue, is_exact = tokens.issue, measured(tokens, links)[0] & (links.newest == row)
     own = np.flatnonzero(links.token == row)
     awaited = tuple(
         Awaited(
             producer,
             int(tokens.line[producer]),
-            f"{COUNTERS[links.counter[at]]}cnt",
+            names[at],
             int(issue[producer]),
             int(tokens.start[row] - issue[producer]),
         )
@@ -70,7 +71,7 @@ def token_waits(wave: TracedWave, row: int, code: CodeTable, architecture: Archi
         ReleasedBy(
             int(links.token[at]),
             int(tokens.line[links.token[at]]),
-            f"{COUNTERS[links.counter[at]]}cnt",
+            names[at],
             int(issue[links.token[at]] - ended),
             bool(is_exact[at]),
         )

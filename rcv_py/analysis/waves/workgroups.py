@@ -24,7 +24,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waves.barriers import RELEASE, Crossings, crossings, last_ends
 from rcv_py.base.runs import ascending, borders, distinct, run_starts, starts_run
-from rcv_py.model.columns import ColumnTable, joined, of_rows
+from rcv_py.model.columns import ColumnTable, field_names, joined, of_rows
 from rcv_py.model.trace import Trace
 
 BURST = 12  # cycles: maximum distance between starts in a workgroup, one after the other on the next SIMD
@@ -85,17 +85,9 @@ def group_facts(tokens: TokenColumns) -> GroupFacts:
     facts = [
         (one.row, one.id.se, one.cu, one.id.simd, one.begin, one.end, one.workgroup) for one in tokens.waves
     ]
-    row, se, cu, simd, begin, end, workgroup = np.array(facts, dtype=np.int64).reshape(-1, 7).T
-    return GroupFacts(
-        row=row,
-        se=se,
-        cu=cu,
-        simd=simd,
-        begin=begin,
-        end=end,
-        workgroup=workgroup,
-        last_end=last_ends(tokens),
-    )
+    names = field_names(GroupFacts)[:-1]
+    columns = np.array(facts, dtype=np.int64).reshape(-1, len(names)).T
+    return GroupFacts(**dict(zip(names, columns, strict=True)), last_end=last_ends(tokens))
 
 
 class Barriers(NamedTuple):
@@ -116,16 +108,9 @@ def barriers_of(trace: Trace, parcel: Parcel) -> Barriers:
     """Return the barriers of the waves that begin in the slab of a parcel, chosen or not."""
     tokens = parcel.begun
     found = crossings(tokens, trace.code)
-    at = Crossings(
-        line=found.line.astype(np.int32),
-        wave=found.wave.astype(np.int32),
-        nth=found.nth.astype(np.int32),
-        arrived=found.arrived,
-        waited=found.waited,
-        released=found.released,
-        is_held=found.is_held,
-    )
-    return Barriers(group_facts(tokens), at)
+    at = Crossings(**{name: getattr(found, name) for name in field_names(Crossings)})
+    line, wave, nth = (column.astype(np.int32) for column in (at.line, at.wave, at.nth))
+    return Barriers(group_facts(tokens), replace(at, line=line, wave=wave, nth=nth))
 
 
 def joined_barriers(parts: Sequence[Barriers]) -> Barriers:

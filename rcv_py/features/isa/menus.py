@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QMenu
 
-from rcv_py.analysis.waits.room_above import NEVER, room_above, why_not_before
+from rcv_py.analysis.waits.hoisting import NEVER, room_above, why_not_before
 from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import Message
 from rcv_py.state.session import Session

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rcv_py.analysis.waits.room_above import room_above, why_not_before
+from rcv_py.analysis.waits.hoisting import room_above, why_not_before
 from tests.real.captures import real_trace
 
 
