@@ -9,8 +9,7 @@ from typing import Any
 
 from bench.folders import large_folder, recorded
 from bench.table import Options, Row, measure
-from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
-from rcv_py.analysis.attribution.wait_costs import WAITS
+from rcv_py.analysis.attribution.wait_costs import LOAD_TO_USE, WAITS
 from rcv_py.analysis.core.cost_columns import LINES, cost_columns
 from rcv_py.analysis.cost.distribution import hits_of, spread
 from rcv_py.analysis.cost.hotspot import KINDS, counted_rows, hotspot_bins

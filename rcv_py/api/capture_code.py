@@ -20,8 +20,8 @@ from rcv_py.analysis.cost.ranking import BY, Ranked
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree
 from rcv_py.analysis.flame.flame_layout import SiblingOrder
-from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LoopSummary
+from rcv_py.analysis.iterations.segments import between_of
 from rcv_py.analysis.latency.access_holds import HOLDS, AccessHolds
 from rcv_py.analysis.latency.address_access import ADDRESSES, AddressAccesses, has_addresses
 from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles

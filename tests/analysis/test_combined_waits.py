@@ -7,8 +7,7 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.attribution.causes import WAITS as WAIT_CAUSES
-from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
-from rcv_py.analysis.attribution.wait_costs import WAITS
+from rcv_py.analysis.attribution.wait_costs import LOAD_TO_USE, WAITS
 from rcv_py.features.why.waits_result import wait_documents
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

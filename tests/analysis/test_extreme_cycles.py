@@ -7,8 +7,7 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION, token_causes
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
-from rcv_py.analysis.attribution.wait_costs import WAITS
+from rcv_py.analysis.attribution.wait_costs import LOAD_TO_USE, WAITS
 from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.core.saturated import MAX_CYCLES
 from rcv_py.analysis.device.pipe_use import PIPE_USE, PIPES

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
-from rcv_py.analysis.attribution.wait_costs import WAITS
+from rcv_py.analysis.attribution.wait_costs import LOAD_TO_USE, WAITS
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind

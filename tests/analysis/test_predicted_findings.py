@@ -10,8 +10,7 @@ import pytest
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import SMALL, Findings, RemedyExperiment
 from rcv_py.analysis.findings.predicted import NOTHING_HELPS, predicted
-from rcv_py.analysis.findings.remedies import remedies
-from rcv_py.analysis.findings.trials import LIMITS, PLAYED
+from rcv_py.analysis.findings.remedies import LIMITS, PLAYED, remedies
 from rcv_py.analysis.whatif.changes import IssueWithoutGaps, Latency, MoveLater, PrefetchIteration
 from rcv_py.analysis.whatif.event_loop import play
 from rcv_py.analysis.whatif.predict import NOTHING, Player

@@ -8,7 +8,7 @@ import pytest
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.device.utilization import unit_busy
-from rcv_py.analysis.iterations.between import PairDistance, between_of, pairs
+from rcv_py.analysis.iterations.segments import PairDistance, between_of, pairs
 from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.analysis.program.matrix_forms import matrix_flops
 from rcv_py.features.waves.result import units

@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.attribution.attribute import attribution_by
-from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.attribution.survey import SURVEY
-from rcv_py.analysis.attribution.wait_costs import WAITS
+from rcv_py.analysis.attribution.wait_costs import LOAD_TO_USE, WAITS
 from rcv_py.analysis.compare.costs import costs_of
 from rcv_py.analysis.core import parcels as parcels_module
 from rcv_py.analysis.core.cost_columns import LINES
@@ -34,9 +33,8 @@ from rcv_py.analysis.findings.bounds import Ranges, bounds_by, waiting_inside
 from rcv_py.analysis.findings.worst import ISSUED
 from rcv_py.analysis.health.buffer import ENDS
 from rcv_py.analysis.health.missing import UNMATCHED
-from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
-from rcv_py.analysis.iterations.segments import SEGMENTS
+from rcv_py.analysis.iterations.segments import SEGMENTS, between_of
 from rcv_py.analysis.latency.access_holds import HOLDS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW

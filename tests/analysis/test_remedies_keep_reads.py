@@ -15,8 +15,8 @@ import pytest
 from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.remedies import PLAYED
 from rcv_py.analysis.findings.situation import FindingContext
-from rcv_py.analysis.findings.trials import PLAYED
 from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.load_batch import load_batch
 from rcv_py.analysis.waits.load_order import LOAD_ORDER

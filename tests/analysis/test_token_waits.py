@@ -1,6 +1,6 @@
 """One execution and its waits, token by token."""
 
-from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
+from rcv_py.analysis.waits.wait_latency import Awaited, ReleasedBy, TokenWaits, token_waits
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave

@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
-from rcv_py.analysis.attribution.wait_costs import WAITS
+from rcv_py.analysis.attribution.wait_costs import LOAD_TO_USE, WAITS
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.health.capture_health import capture_health, table_problems

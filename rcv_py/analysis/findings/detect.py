@@ -11,7 +11,7 @@ from rcv_py.analysis.core.reduction import Answers, InMemory
 from rcv_py.analysis.cost.pc_samples import stall_reasons
 from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.events.scope_costs import scope_costs
-from rcv_py.analysis.findings import addresses, issuing, shape, untraced, waiting
+from rcv_py.analysis.findings import issuing, shape, untraced, waiting
 from rcv_py.analysis.findings.bound_class import class_of
 from rcv_py.analysis.findings.bounds import Exposure
 from rcv_py.analysis.findings.finding import (
@@ -114,12 +114,7 @@ def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
 
 Detector = Callable[[FindingInputs], Iterable[Finding]]
 
-DETECTORS: tuple[Detector, ...] = (
-    *waiting.DETECTORS,
-    *issuing.DETECTORS,
-    *addresses.DETECTORS,
-    *shape.DETECTORS,
-)
+DETECTORS: tuple[Detector, ...] = (*waiting.DETECTORS, *issuing.DETECTORS, *shape.DETECTORS)
 SAMPLE_DETECTORS: tuple[Detector, ...] = (untraced.by_reason, shape.collapsed)
 
 NOT_ELAPSED = (

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.load_to_use import load_to_use_by
 from rcv_py.analysis.attribution.survey import SURVEY
+from rcv_py.analysis.attribution.wait_costs import load_to_use_by
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.occupancy import Residencies, all_resident, residencies, resident

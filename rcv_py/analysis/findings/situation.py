@@ -12,8 +12,7 @@ from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass
 from rcv_py.analysis.program.registers import SPECIAL, registers
-from rcv_py.analysis.waits.before_barrier import barrier_follows
-from rcv_py.analysis.waits.hoisting import hoists, is_load
+from rcv_py.analysis.waits.hoisting import barrier_follows, hoists, is_load
 from rcv_py.analysis.waits.load_batch import LoadBatch, load_batches
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.analysis.whatif.changes import changes_text, named

@@ -26,7 +26,7 @@ from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import NO_ROWS, PRECONDITIONS, FindingContext, situation_of
 from rcv_py.analysis.program.branches import ends_of
 from rcv_py.analysis.program.registers import registers
-from rcv_py.analysis.waits.before_barrier import is_needed_by_barrier
+from rcv_py.analysis.waits.hoisting import is_needed_by_barrier
 from rcv_py.analysis.waves.workgroups import KNOWN_BY_TEXT
 from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.model.code import CodeTable, has_known_operands

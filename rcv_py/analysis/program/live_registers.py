@@ -24,9 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.program.blocks import blocks
+from rcv_py.analysis.program.blocks import backward, blocks, forward, ways
 from rcv_py.analysis.program.branches import flow
-from rcv_py.analysis.program.dataflow import backward, forward, ways
 from rcv_py.analysis.program.registers import SPECIAL, A, S, V, bits, registers
 from rcv_py.base.progress import checkpoint
 from rcv_py.model.code import CodeTable

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.program.blocks import Blocks
+from rcv_py.analysis.program.blocks import Blocks, Ways, ways
 from rcv_py.analysis.program.branches import Branches
-from rcv_py.analysis.program.dataflow import Ways, ways
 from rcv_py.base.runs import ascending
 from rcv_py.model.columns import ColumnTable
 

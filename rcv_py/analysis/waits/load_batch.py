@@ -24,8 +24,7 @@ from functools import lru_cache, reduce
 from operator import or_
 from typing import NamedTuple
 
-from rcv_py.analysis.program.blocks import Blocks, blocks
-from rcv_py.analysis.program.dataflow import forward, ways
+from rcv_py.analysis.program.blocks import Blocks, blocks, forward, ways
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.analysis.program.registers import SPECIAL, S, registers

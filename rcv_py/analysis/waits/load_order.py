@@ -28,8 +28,7 @@ from rcv_py.analysis.core.reduction import Reduction, added, by_field
 from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.program.registers import BITS, registers, words
-from rcv_py.analysis.waits.before_barrier import is_barrier
-from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Hoists, hoists, is_load
+from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Hoists, hoists, is_barrier, is_load
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, numbered, ranges

@@ -12,8 +12,7 @@ from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
 from rcv_py.analysis.program.branches import Branches
 from rcv_py.analysis.program.loops import loops
 from rcv_py.analysis.program.registers import SPECIAL, registers
-from rcv_py.analysis.waits.before_barrier import is_barrier
-from rcv_py.analysis.waits.hoisting import is_load
+from rcv_py.analysis.waits.hoisting import is_barrier, is_load
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.base.progress import checkpoint

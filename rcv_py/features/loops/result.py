@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.attribution.load_to_use import LOAD_TO_USE
+from rcv_py.analysis.attribution.wait_costs import LOAD_TO_USE
 from rcv_py.analysis.core.reduction import Answers, Rows
 from rcv_py.analysis.iterations.loop_summary import LOOPS as ALL_LOOPS
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary, LoopTable

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rcv_py.analysis.iterations.between import PairDistance, between_of
+from rcv_py.analysis.iterations.segments import PairDistance, between_of
 from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.base.text import Message, count, join_texts, nanoseconds, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, heading

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.cost.place_text import place_text
-from rcv_py.analysis.iterations.between import PairDistance as Distances
-from rcv_py.analysis.iterations.between import between_of
+from rcv_py.analysis.iterations.segments import PairDistance as Distances
+from rcv_py.analysis.iterations.segments import between_of
 from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs_by
 from rcv_py.base.text import Message, count, elide_left, elide_right, percent
 from rcv_py.features.range import result

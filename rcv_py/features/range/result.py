@@ -11,7 +11,7 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.utilization import unit_title
-from rcv_py.analysis.iterations.between import PairDistance
+from rcv_py.analysis.iterations.segments import PairDistance
 from rcv_py.analysis.overview.range_costs import RangeCosts
 from rcv_py.base.text import Message
 from rcv_py.model.modes import SourceCost

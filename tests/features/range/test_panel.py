@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from rcv_py.analysis.iterations.between import between_of
+from rcv_py.analysis.iterations.segments import between_of
 from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.base.text import nanoseconds
 from rcv_py.features.range.panel import ClockRangePanel

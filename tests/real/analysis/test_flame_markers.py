@@ -3,7 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
-from rcv_py.analysis.flame.flame_markers import coarse_markers
+from rcv_py.analysis.flame.flame_frames import coarse_markers
 from rcv_py.formats.open import open_trace
 from tests.analysis.test_flame_markers import (
     Marked,
