@@ -30,35 +30,17 @@ from rcv_py.analysis.program.code_match import REMEDY, why_not_known
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
 from rcv_py.base.problems import Affects
 from rcv_py.base.runs import ascending
+from rcv_py.base.tables import table
 from rcv_py.base.text import Message, count, join_texts, known_percent, percent, plural, short_kernel
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import NOT_RUN, Trace
 from rcv_py.model.waves import WaveBatch
 
-# fmt: off
-_KEY_NUMBERS = {  # name and meaning
-    "waves": ("Waves", "Waves with instructions in the trace."),
-    "duration": ("Duration",
-        "From the first start of a wave to the last end, on all compute units that the trace saw."),
-    "occupancy": ("Occupancy",
-        "Traced waves resident on a SIMD, mean over the time in which there was any."),
-    "stall": ("Stalled",
-        "Cycles in which a wave had an instruction that did not issue, of the lives of all waves read."),
-    "silent": ("No-issue cycles",
-        "Cycles in which a SIMD held a traced wave and none of its traced waves issued an instruction."),
-    "matrix": ("Matrix pipe busy",
-        "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued."),
-    "nothing": ("Nothing happens",
-        ("No-issue cycles in which the matrix unit does not work either: the most that fewer "
-        "waits can save.")),
-}
-# fmt: on
-
 
 def _number(id: str, text: str, of: str) -> KeyNumber:
-    name, meaning = _KEY_NUMBERS[id]
-    return KeyNumber(id, name, text, of, meaning)
+    about = table("facts")["findings"][id]
+    return KeyNumber(id, about["name"], text, of, about["meaning"])
 
 
 def _share(id: str, part: int, whole: int, of: str) -> KeyNumber:

@@ -21,80 +21,63 @@ from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, WORK_CYCLES, Evid
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import situation_of
-from rcv_py.analysis.findings.waiting import BOUND, LIKELY, WaitPattern, width_sentences
+from rcv_py.analysis.findings.waiting import BOUND, LIKELY, width_sentences
 from rcv_py.analysis.latency.address_access import APART, AddressAccesses
 from rcv_py.base.runs import is_in
+from rcv_py.base.tables import table
 from rcv_py.base.text import Message, count, join_texts, percent, plural
 
 WORTH_SAYING = 0.01  # of the waves' lives: shorter waits for a unit at work are not reported
 CONFLICT = 100  # mean stall of an LDS access in cycles; above it bank conflicts are likely
 
 
+PASSES = "By the passes of each form the pipe was occupied in these cycles."
 NAMED = "Certain: the registers are named in the instructions."
 
-# fmt: off
-TEXTS = (
-    WaitPattern(Cause.MEMORY_QUEUE, "memory-back-pressure", "VMEM issue stall (queue full)",
-        "are spent on VMEM instructions that could not issue, because earlier accesses were in flight",
-        LIKELY),
-    WaitPattern(Cause.LDS_QUEUE, "lds-back-pressure", "LDS issue stall (queue full)",
-        "are spent on LDS instructions that could not issue, because earlier accesses were in flight",
-        LIKELY),
-    WaitPattern(Cause.SCALAR_QUEUE, "scalar-back-pressure", "SMEM issue stall (queue full)",
-        "are spent on SMEM loads that could not issue", LIKELY),
-    WaitPattern(Cause.MATRIX_BUSY, "matrix-unit-busy", "Matrix pipe is busy",
-        "are spent while the matrix pipe worked on an earlier instruction",
-        "By the passes of each form the pipe was occupied in these cycles.", is_work=True),
-    WaitPattern(Cause.MATRIX_RESULT, "matrix-dependency", "Waits for MFMA results",
-        "read the result of an MFMA instruction that was still executing", NAMED),
-    WaitPattern(Cause.NOP, "hazard-nops", "Hazard nops",
-        "are s_nop that keep a required distance before an instruction",
-        "Certain: the operand of an s_nop says how long it takes."),
-    WaitPattern(Cause.FETCH, "instruction-fetch", "Instruction fetch",
-        ("pass before an instruction is fetched: after branches, at new cache lines, at the start "
-        "of waves"),
-        LIKELY),
-    WaitPattern(Cause.LAUNCH, "wave-launch", "Launch of waves",
-        "pass between the launch of a wave and its first instruction",
-        "Certain, but other waves usually cover it."),
-    WaitPattern(Cause.REGISTER, "dependent-arithmetic", "Dependent arithmetic",
-        "read a register that the previous instruction was still writing", NAMED),
+ISSUE_PATTERNS = (  # cause, the name of the finding, and how sure the cause is
+    (Cause.MEMORY_QUEUE, "memory-back-pressure", LIKELY),
+    (Cause.LDS_QUEUE, "lds-back-pressure", LIKELY),
+    (Cause.SCALAR_QUEUE, "scalar-back-pressure", LIKELY),
+    (
+        Cause.MATRIX_BUSY,
+        "matrix-unit-busy",
+        PASSES,
+    ),
+    (Cause.MATRIX_RESULT, "matrix-dependency", NAMED),
+    (Cause.NOP, "hazard-nops", "Certain: the operand of an s_nop says how long it takes."),
+    (Cause.FETCH, "instruction-fetch", LIKELY),
+    (Cause.LAUNCH, "wave-launch", "Certain, but other waves usually cover it."),
+    (Cause.REGISTER, "dependent-arithmetic", NAMED),
 )
-# fmt: on
 _WITH_WIDTHS = (Cause.MEMORY_QUEUE, Cause.LDS_QUEUE, Cause.SCALAR_QUEUE)
 
 
 def issue(inputs: FindingInputs) -> Iterable[Finding]:
     """Yield one finding for each unit that refuses instructions and each delay that the program makes."""
     exposure = inputs.exposure
-    for text in TEXTS:
-        case = situation_of(inputs, inputs.rows_of(text.pattern))
+    for pattern, name, confidence in ISSUE_PATTERNS:
+        case, is_work = situation_of(inputs, inputs.rows_of(pattern)), pattern == Cause.MATRIX_BUSY
         attributed, lived = int(case.claimed.attributed.sum()), max(1, exposure.lives)
-        if not len(case.claimed) or (text.is_work and attributed < WORTH_SAYING * lived):
+        if not len(case.claimed) or (is_work and attributed < WORTH_SAYING * lived):
             continue
-        sentences: list[str] = [
-            Message(
-                "{0} cycles of all waves ({1} of their lives) {2}, at {3}.",
-                count(attributed),
-                percent(attributed, lived),
-                text.what,
-                plural(len(case.claimed), "instruction"),
-            )
-        ]
-        if text.pattern in _WITH_WIDTHS:
-            sentences += width_sentences(case)
+        sentence = Message(
+            "{0} cycles of all waves ({1} of their lives) {2}, at {3}.",
+            count(attributed),
+            percent(attributed, lived),
+            table("findings")[name]["what"],
+            plural(len(case.claimed), "instruction"),
+        )
         finding = finding_of(
             case,
-            text.name,
-            title=text.title,
-            sentence=join_texts(" ", sentences),
+            name,
+            sentence=join_texts(" ", (sentence, *(width_sentences(case) if pattern in _WITH_WIDTHS else ()))),
             evidence=of_pattern(case),
-            assumption=text.confidence if text.is_work else Message("{0} {1}", text.confidence, BOUND),
+            assumption=confidence if is_work else Message("{0} {1}", confidence, BOUND),
         )
-        if text.is_work:  # the matrix unit worked in its cycles
+        if is_work:  # the matrix unit worked in its cycles: waiting less wins nothing
             share = exposure.matrix / exposure.resident if exposure.resident else 0.0
-            finding = replace(finding, cycles=exposure.matrix, share=share, exposed=0)
-            finding = replace(finding, is_upper_bound=False, rank=CONTEXT)
+            numbers = {"cycles": exposure.matrix, "share": share, "exposed": 0}
+            finding = replace(finding, is_upper_bound=False, rank=CONTEXT, **numbers)
         yield finding
 
 
@@ -201,7 +184,6 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
     yield finding_of(
         situation_of(inputs, rows, [_FLAGS[name] for name in arithmetic[:1] if name in _FLAGS]),
         "issue-bound",
-        title="SIMDs issue in most cycles",
         cycles=at_stake,
         share=at_stake / exposure.resident,
         exposed=0,
@@ -216,8 +198,6 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
             parts,
         ),
         evidence=_largest(inputs, cycles, "{} issue cycles"),
-        assumption="At most: issue cycles in which the matrix pipe does not work, and no more than the "
-        "memory roof leaves to a memory-bound kernel; an instruction that is left out wins its own.",
         unit=WORK_CYCLES,
     )
 
@@ -250,7 +230,6 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
     yield finding_of(
         case,
         "memory-bound",
-        title="VMEM traffic is near the memory roof",
         sentence=Message(
             "VMEM instructions request at most {0} bytes, {1:.1f} bytes/cycle per CU ({2}); {3} of "
             "stall waits for vector memory.",
@@ -312,10 +291,7 @@ def lanes_apart(inputs: FindingInputs) -> Iterator[Finding]:
         yield finding_of(
             situation_of(inputs),
             "lanes-apart",
-            title="VMEM accesses whose lanes lie apart",
             sentence=sentence,
-            remedy="Let neighbouring lanes access neighbouring addresses: change which lane handles which "
-            "element, change the layout of the data, or exchange elements through LDS.",
             **_shown(inputs, rows, found.spread, "{0:.1f} times the lines"),
             assumption=_certain(found, rows, "Whether a line is in a cache is not known."),
         )
@@ -329,14 +305,11 @@ def recorded(inputs: FindingInputs) -> Iterator[Finding]:
     yield finding_of(
         situation_of(inputs),
         "addresses-recorded",
-        title="The kernel wrote the addresses of its lanes",
         is_upper_bound=False,
         sentence=Message(
             "Before {0} it wrote a word or two for every lane: times, stalls and their causes include this.",
             plural(len(found), "memory instruction"),
         ),
-        remedy="Take strides, cache lines and bank conflicts from this capture, and times from a capture of "
-        "the kernel without SQTT_TRACE_ADDRESSES.",
         rank=CAUTION,
     )
 

@@ -279,9 +279,12 @@ def remedy_fields(name: str, case: FindingContext) -> dict[str, Any]:
 def finding_of(case: FindingContext, name: str, **words: Any) -> Finding:
     """Return a finding whose cycles are the bound of a situation, with the remedy that fits.
 
-    `words` are all other fields; they may also replace the numbers or the remedy.
+    `words` are all other fields, but those in `resources/tables/findings.toml`; they may also replace the
+    numbers or the remedy.
     """
-    claimed, remedy = case.claimed, {} if "remedy" in words else remedy_fields(name, case)
+    said = {key: text for key, text in table("findings").get(name, {}).items() if key != "what"}
+    claimed, words = case.claimed, {**said, **words}
+    remedy = {} if "remedy" in words else remedy_fields(name, case)
     numbers = {**claimed.bound._asdict(), "attributed": int(claimed.attributed.sum()), "is_upper_bound": True}
     hot = case.inputs.hot_lines(claimed.rows)
     return Finding(name=name, **{**numbers, **remedy, "hot": hot, **words})

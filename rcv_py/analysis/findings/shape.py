@@ -107,7 +107,6 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
     yield finding_of(
         situation_of(inputs),
         "grid-underfill",
-        title="Grid under-fills the device",
         cycles=round(idle * shape.duration * (1 - fixed)),
         share=shape.unused_share * (1 - fixed),
         sentence=Message(
@@ -118,9 +117,6 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
             "wave of the launch" if shape.used == inputs.shape.used else "wave that works",
         ),
         evidence=_traced_time(inputs),
-        assumption="At most: how much shorter the launch could be if all SIMDs had equal work and smaller "
-        "workgroups cost nothing, without the waits for SMEM loads that every wave has once. The "
-        "number of SIMDs comes from *_agent_info.csv.",
         unit=SIMDS,
     )
 
@@ -140,7 +136,6 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
     yield finding_of(
         situation_of(inputs),
         "ramp-up",
-        title="Ramp-up",
         cycles=cycles,
         share=cycles / max(1, span),
         sentence=Message(
@@ -153,7 +148,6 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
             area / max(1, numbers.ramp),
         ),
         evidence=(window_of(numbers.begin, end, "the ramp-up"),),
-        assumption="At most: what would be saved if the work of the ramp-up ran at the peak.",
         unit=DEVICE_CYCLES,
     )
 
@@ -193,7 +187,6 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
     yield finding_of(
         situation_of(inputs),
         "grid-tail",
-        title="Tail",
         cycles=cycles,
         share=cycles / max(1, span),
         sentence=Message(
@@ -206,8 +199,6 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
             area / max(1, length),
         ),
         evidence=tuple(evidence),
-        assumption="At most: what would be saved if the work of the tail ran at the peak. The trace sees "
-        "the compute units of the traced shader engines only.",
         unit=DEVICE_CYCLES,
     )
 
@@ -231,7 +222,6 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
     yield finding_of(
         situation_of(inputs),
         "uneven-waves",
-        title="Imbalance: some waves live much longer than most",
         cycles=cycles,
         share=cycles / max(1, inputs.trace.span.width),
         sentence=Message(
@@ -248,8 +238,6 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
             wave_of(inputs, middle, "nearest to the median"),
             wave_of(inputs, int(order[0]), "the fastest"),
         ),
-        assumption="At most: how much earlier the last wave would end if it lived as long as the median "
-        "wave. Only traced waves are compared, of all kernels of the capture.",
         unit=CAPTURE_CYCLES,
     )
 
@@ -270,7 +258,6 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     yield finding_of(
         situation_of(inputs),
         "long-prologue",
-        title="Long prologue",
         cycles=bound.cycles,
         share=bound.share,
         exposed=bound.exposed,
@@ -288,8 +275,6 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
             wave_of(inputs, int(phases.wave[worst]), "the longest prologue"),
             window_of(begin, begin + int(cycles[worst, 0]), "its prologue"),
         ),
-        assumption="At most: cycles in which waves wait before the loop and nothing happens on their "
-        "SIMD. The waits of the prologue are counted under their own findings as well.",
     )
 
 

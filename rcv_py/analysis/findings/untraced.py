@@ -15,25 +15,12 @@ from rcv_py.analysis.findings.evidence import line_of
 from rcv_py.analysis.findings.finding import SAMPLES, SCOPES, Evidence, Finding, KeyNumber
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.base.runs import distinct
+from rcv_py.base.tables import table
 from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.modes import ReferenceRule
 
-REMEDY = {
-    StallReason.FETCH: "Make the code smaller, so that loops fit the instruction cache, and align loop "
-    "heads.",
-    StallReason.ALU_DEPENDENCY: "Interleave independent computations, so that no instruction needs the "
-    "result right before it.",
-    StallReason.WAITCNT: "Issue loads earlier (prefetch, double buffer, num_stages in Triton), and wait "
-    "with partial counts. A thread trace shows which load each wait is for.",
-    StallReason.INTERNAL: "Look at what the sequencer handles itself there: nops, sleeps, priorities, "
-    "branches.",
-    StallReason.BARRIER: "Fewer barriers (double-buffer LDS), and equal work for the waves of a workgroup.",
-    StallReason.ARBITER_LOST: "Another wave issued: the SIMD is busy, and only fewer instructions help.",
-    StallReason.PIPE_STALLED: "The unit was full: spread its instructions, or use fewer, wider instructions.",
-    StallReason.SLEEPING: "Shorten or remove s_sleep.",
-}
 OTHERWISE = "Look at the instructions below; a thread trace shows more."
 NO_TIMES = "A sample shows a wave at a moment: shares of samples estimate shares of time, not cycles."
 
@@ -53,14 +40,15 @@ def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
     """Yield one finding for each reason of stalled samples."""
     code = inputs.trace.code
     reasons = stall_reasons(code)
-    table = code.stall_reasons
-    if not reasons.samples or table is None:
+    often = code.stall_reasons
+    if not reasons.samples or often is None:
         return
     for reason, samples in reasons.ranked():
-        lines = np.argsort(-table[:, reason], kind="stable")[:3].tolist()
+        lines = np.argsort(-often[:, reason], kind="stable")[:3].tolist()
         known = StallReason(reason) if reason < len(StallReason) else StallReason.OTHER
+        name = f"samples-{known.name.lower().replace('_', '-')}"
         yield Finding(
-            name=f"samples-{known.name.lower().replace('_', '-')}",
+            name=name,
             title=Message("Stalled: {0}", reason_name(reason)),
             cycles=samples,
             is_upper_bound=True,
@@ -72,10 +60,10 @@ def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
                 percent(samples, reasons.samples),
                 reason_meaning(reason),
             ),
-            remedy=REMEDY.get(known, OTHERWISE),
+            remedy=table("findings").get(name, {}).get("remedy", OTHERWISE),
             evidence=tuple(
                 line_of(inputs, line, plural(times, "sample"))
-                for line, times in zip(lines, table[lines, reason].tolist(), strict=True)
+                for line, times in zip(lines, often[lines, reason].tolist(), strict=True)
                 if times > 0
             ),
             assumption=NO_TIMES,

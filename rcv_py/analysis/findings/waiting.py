@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from rcv_py.analysis.program.branches import ends_of
 from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.hoisting import is_needed_by_barrier
 from rcv_py.analysis.waves.workgroups import KNOWN_BY_TEXT
+from rcv_py.base.tables import table
 from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.model.code import CodeTable, has_known_operands
 
@@ -46,45 +46,31 @@ BOUND = (
 )
 
 
-class WaitPattern(NamedTuple):
-    """The words for one pattern."""
-
-    pattern: int  # Cause, or SCRATCH
-    name: str
-    title: str
-    what: str  # of waits "vector loads"; else it completes "… cycles of all waves"
-    confidence: str = CERTAIN
-    is_work: bool = False  # the SIMD works in these cycles: waiting less wins nothing
-
-
-_CROSS_LANE = "Waits for cross-lane moves through LDS"
-WAIT_PATTERNS = (
-    WaitPattern(Cause.WAIT_LOAD, "exposed-vector-load", "Waits for VMEM loads", "VMEM loads"),
-    WaitPattern(
-        Cause.WAIT_DMA, "exposed-lds-dma", "Waits for LDS DMA", "copies from memory to LDS (LDS DMA)"
-    ),
-    WaitPattern(Cause.WAIT_LDS, "exposed-lds", "Waits for LDS accesses", "LDS accesses"),
-    WaitPattern(Cause.WAIT_CROSS_LANE, "exposed-cross-lane", _CROSS_LANE, "ds_bpermute and its like"),
-    WaitPattern(Cause.WAIT_SCALAR, "exposed-scalar-load", "Waits for SMEM loads", "SMEM loads"),
-    WaitPattern(Cause.WAIT_STORE, "waits-for-stores", "Waits for VMEM stores", "VMEM stores"),
-    WaitPattern(Cause.WAIT_ATOMIC, "atomics", "Atomic operations", "atomic operations"),
-    WaitPattern(SCRATCH, "scratch-spills", "Spills to scratch memory", "scratch accesses"),
+WAIT_PATTERNS = (  # Cause, or SCRATCH, and the name of the finding
+    (Cause.WAIT_LOAD, "exposed-vector-load"),
+    (Cause.WAIT_DMA, "exposed-lds-dma"),
+    (Cause.WAIT_LDS, "exposed-lds"),
+    (Cause.WAIT_CROSS_LANE, "exposed-cross-lane"),
+    (Cause.WAIT_SCALAR, "exposed-scalar-load"),
+    (Cause.WAIT_STORE, "waits-for-stores"),
+    (Cause.WAIT_ATOMIC, "atomics"),
+    (SCRATCH, "scratch-spills"),
 )
 
 
 def waits(inputs: FindingInputs) -> Iterable[Finding]:
     """Yield a finding for each kind of operation waited for; cross-lane chains have their own (`chains`)."""
-    for text in WAIT_PATTERNS:
-        case = situation_of(inputs, inputs.rows_of(text.pattern))
-        if not len(case.claimed) or (text.pattern == Cause.WAIT_CROSS_LANE and len(inputs.chains)):
+    for pattern, name in WAIT_PATTERNS:
+        case, said = situation_of(inputs, inputs.rows_of(pattern)), table("findings")[name]
+        if not len(case.claimed) or (pattern == Cause.WAIT_CROSS_LANE and len(inputs.chains)):
             continue
         yield finding_of(
             case,
-            text.name,
-            title=join_texts("", (text.title, ", mostly once per wave" if case.is_cold else "")),
-            sentence=join_texts(" ", _sentences(case, text)),
+            name,
+            title=join_texts("", (said["title"], ", mostly once per wave" if case.is_cold else "")),
+            sentence=join_texts(" ", _sentences(case, said["what"])),
             evidence=of_pattern(case),
-            assumption=Message("{0} {1}", text.confidence, BOUND),
+            assumption=Message("{0} {1}", CERTAIN, BOUND),
         )
 
 
@@ -101,25 +87,21 @@ def _stalled(case: FindingContext, of: str = "") -> str:
     )
 
 
-def _sentences(case: FindingContext, text: WaitPattern) -> Iterator[str]:
+def _sentences(case: FindingContext, what: str) -> Iterator[str]:
     claimed = case.claimed
     yield from _distance(case)  # what matters most
-    yield (
-        Message(
-            "{0} wait for {1}, at {2}, {3}.",
-            _stalled(case, " of stall"),
-            text.what,
-            plural(len(claimed), "instruction"),
-            plural(claimed.count, "execution"),
-        )
+    yield Message(
+        "{0} wait for {1}, at {2}, {3}.",
+        _stalled(case, " of stall"),
+        what,
+        plural(len(claimed), "instruction"),
+        plural(claimed.count, "execution"),
     )
     first = case.inputs.first_share(claimed.line)
     if 0.1 <= first < 1:
-        yield (
-            Message(
-                "{0} of the stall of these instructions is in their first execution in each wave.",
-                percent(round(100 * first), 100),
-            )
+        share = percent(round(100 * first), 100)
+        yield Message(
+            "{0} of the stall of these instructions is in their first execution in each wave.", share
         )
     elif first == 1:
         yield "Each wave executes them once, or waits only the first time."
@@ -198,7 +180,6 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
     yield finding_of(
         case,
         "serial-cross-lane-chain",
-        title="Serialized cross-lane chain",
         sentence=Message(
             "{0} of up to {1} links: each cross-lane instruction waits for the result of the "
             "previous one, {2:,} cycles per link. {3} wait for cross-lane moves.",
@@ -247,7 +228,6 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
     yield finding_of(
         case,
         "barrier-skew",
-        title="Waits at barriers for the last wave",
         sentence=join_texts(" ", (*words, spent)),
         evidence=tuple(evidence),
         assumption=Message(
@@ -271,7 +251,6 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
     yield finding_of(
         case,
         "drain-at-end",
-        title="End-of-kernel drain",
         cycles=cycles,
         share=cycles / exposure.resident if exposure.resident else 0.0,
         exposed=exposure.exposed_ending,
@@ -317,7 +296,6 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
     yield finding_of(
         situation_of(inputs, rows, producers=(newest, *older)),
         "redundant-wait",
-        title="Over-conservative s_waitcnt",
         sentence=Message(
             "{0} for a count of 0 wait also for an operation whose result none of the next {1} instructions "
             "reads: instruction {2} waits for {3}, but what follows reads only results of {4}.",
@@ -332,8 +310,6 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
             for wait, new, _ in strict[:2]
             for line, why in ((wait, "the wait"), (new, "waited for, not read soon"))
         ),
-        assumption="Derived from the text of the instructions that follow in the program; a branch may lead "
-        "elsewhere. These cycles are counted under the wait's own finding as well.",
     )
 
 

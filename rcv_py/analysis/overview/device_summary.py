@@ -29,6 +29,7 @@ from rcv_py.analysis.device.simd_work import (
     work_of,
 )
 from rcv_py.analysis.program.matrix_forms import matrix_passes
+from rcv_py.base.tables import table
 from rcv_py.base.text import Message, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
@@ -150,50 +151,12 @@ def _finish(
     )
 
 
-# Name and meaning of each fact; braces are filled in.
 _SEEN = "On all compute units that the trace saw."
-# fmt: off
-_FACTS = {
-    "waves_fit": ("Waves that fit a SIMD", "Waves that a SIMD has room for, by what the kernel allocates."),
-    "lds": ("LDS of a workgroup", "Bytes that the program declares; a launch may ask for more."),
-    "scratch": ("Scratch of a lane", "Bytes of scratch memory, where spilled registers lie."),
-    "waves_traced": ("Waves traced",
-        "Waves with instructions in the trace, of all waves whose start or end the trace saw."),
-    "wave_life": ("Wave life, median",
-        "Cycles from begin to end of a traced wave: the median, the shortest and the longest."),
-    "duration": ("Duration", Message("Cycles from the first start of a wave to the last end. {0}", _SEEN)),
-    "mean_waves": ("Resident waves, mean",
-        Message("Waves resident at a time, weighted by time, over the whole duration. {0}", _SEEN)),
-    "peak_waves": ("Resident waves, peak", Message("Most waves that were resident at a time. {0}", _SEEN)),
-    "ramp": ("Ramp-up", "From the first start until nine tenths of the peak were resident."),
-    "tail": ("Tail", "From the last moment with more than half of the peak resident to the end."),
-    "simd_busy": ("SIMD {}",
-        "Cycles in which a traced wave {}, of the cycles in which its SIMD had one. A wave that only waits "
-        "in s_endpgm for its stores does not count."),
-    "simd_working": ("of it working",
-        "The same without waits, barriers, branches and the end of the program."),
-    "matrix_busy": ("Matrix unit busy",
-        "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued. {}"),
-    "no_issue": ("No-issue cycles", "Cycles in which a SIMD had a traced wave and none {}."),
-    "nothing_happens": ("Nothing happens",
-        ("No-issue cycles in which the matrix unit does not work either: the most that fewer "
-        "waits can save.")),
-    "samples": ("PC samples", "Issued and stalled."),
-    "issued": ("Issued", "Samples in which the wave issued."),
-    "stalled": ("Stalled", "Samples in which the instruction of the wave could not issue."),
-    "main_reason": ("Main stall reason", "The reason of most stalled samples."),
-    "executed": ("Executed", "Instructions of the program that a traced wave ran at least once."),
-    "hits": ("Executions", "Instructions executed, each time."),
-    "mapped": ("Mapped to source", "Instructions for which the debug information names a source line."),
-}
-# fmt: on
 
 
 def _fact(id: str, value: float | str, text: str, of: str, *, detail: str = "", title: str = "") -> Fact:
-    name, meaning = _FACTS[id]
-    if not isinstance(meaning, Message):
-        meaning = Message(meaning, detail)
-    return Fact(id, Message(name, title), value, text, of, meaning)
+    about = table("facts")["summary"][id]
+    return Fact(id, Message(about["name"], title), value, text, of, Message(about["meaning"], detail))
 
 
 def _kernel(trace: Trace) -> Iterator[Fact]:
@@ -222,10 +185,10 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]
     if numbers is None:
         return
     span = numbers.end - numbers.begin
-    yield _fact("duration", span, plural(span, "cycle"), trace.clock.duration(span))
+    yield _fact("duration", span, plural(span, "cycle"), trace.clock.duration(span), detail=_SEEN)
     of = Message("{0} of the peak", percent(numbers.mean, numbers.peak))
-    yield _fact("mean_waves", round(numbers.mean, 4), f"{numbers.mean:,.1f}", of)
-    yield _fact("peak_waves", numbers.peak, count(numbers.peak), "at a time")
+    yield _fact("mean_waves", round(numbers.mean, 4), f"{numbers.mean:,.1f}", of, detail=_SEEN)
+    yield _fact("peak_waves", numbers.peak, count(numbers.peak), "at a time", detail=_SEEN)
     for id, cycles in (("ramp", numbers.ramp), ("tail", round(numbers.tail * span))):
         ns = trace.clock.ns(cycles)
         lasts = plural(cycles, "cycle") if ns is None else nanoseconds(ns)
