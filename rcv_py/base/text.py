@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
 from functools import cache
 from math import ceil
 from numbers import Number
@@ -429,3 +430,15 @@ def _past_template(body: str, at: int) -> int:
         if depth == 0:
             break
     return at
+
+
+class TextEnum(IntEnum):
+    """Numbers with a text: members are written as pairs of both."""
+
+    text: str
+
+    def __new__(cls, number: int, text: str = "") -> Self:
+        """Make a member."""
+        member = int.__new__(cls, number)
+        member._value_, member.text = number, text
+        return member

@@ -425,9 +425,6 @@ def _closing(group: np.ndarray, depth: np.ndarray, closes: np.ndarray, opens: np
     return close
 
 
-# -- sentences ------------------------------------------------------------------------------------------
-
-
 def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
     if len(spans.records) and not trace.markers:
         text = (

@@ -279,9 +279,6 @@ def situation_of(
     return FindingContext(inputs, inputs.claimed(rows), blamed, frozenset(flags))
 
 
-# -- conditions -------------------------------------------------------------------------------------------
-
-
 def _is_in_order(case: FindingContext) -> bool:
     """Whether results return in the order of issue, so that waiting for a count above 0 is enough.
 

@@ -26,7 +26,7 @@ from rcv_py.analysis.findings.situation import NO_ROWS, PRECONDITIONS, FindingCo
 from rcv_py.analysis.program.branches import ends_of
 from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.hoisting import is_needed_by_barrier
-from rcv_py.analysis.waves.workgroups import KNOWN_BY_TEXT
+from rcv_py.analysis.waves.workgroups import KnownBy
 from rcv_py.base.tables import table
 from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.model.code import CodeTable, has_known_operands
@@ -224,7 +224,7 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
         if times > ALWAYS_LAST * len(skew) and len(skew) >= 8:
             words.append(Message("{0} was last in {1} of them.", inputs.trace.waves.id(often), count(times)))
             case = replace(case, flags=frozenset({"uneven-arrival"}))
-    groups = Message(" How workgroups are known: {0}.", KNOWN_BY_TEXT[skew.known_by]) if len(skew) else ""
+    groups = Message(" How workgroups are known: {0}.", KnownBy(skew.known_by).text) if len(skew) else ""
     yield finding_of(
         case,
         "barrier-skew",

@@ -124,9 +124,6 @@ class LoopIterations:
         return rows[np.argsort(-cycles[rows], kind="stable")]
 
 
-# -- the iterations of some waves --------------------------------------------------------------------------
-
-
 def _iterations(tokens: TokenColumns, spans: Sequence[tuple[np.ndarray, ...]], spent: SpanSums) -> Iterations:
     """Return the iterations of all loops in the waves of these tokens; their numbers are still 0."""
     loop, first, stop, is_first, is_last = (np.concatenate(column) for column in zip(*spans, strict=True))
@@ -177,9 +174,6 @@ def _exits(
     falls = np.flatnonzero((line == branch) & (tokens.kind != TokenKind.JUMP)) + 1
     fallen = np.append(falls, len(tokens) + 1)[np.searchsorted(falls, first, side="right")]
     return np.maximum(np.where(fallen <= limit, fallen, stop), first + 1)
-
-
-# -- phases and first executions --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,9 +251,6 @@ class LoopSummary(NamedTuple):
     def waves(self) -> int:
         """Number of analysed waves."""
         return self.loops.waves
-
-
-# -- the reduction -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

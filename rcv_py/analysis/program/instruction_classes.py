@@ -6,77 +6,49 @@ text does not state which counter delayed the wave.
 
 import re
 from collections.abc import Iterable
-from enum import IntEnum
 from functools import lru_cache
 
 import numpy as np
 
+from rcv_py.base.text import TextEnum
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import MATRIX_PREFIXES
 
 
-class InstructionClass(IntEnum):
+class InstructionClass(TextEnum):
     """What an instruction does."""
 
-    OTHER = 0
-    VMEM_LOAD = 1
-    VMEM_STORE = 2
-    LDS_DMA = 3
-    SCRATCH = 4
-    ATOMIC = 5
-    LDS = 6
-    CROSS_LANE = 7
-    SMEM = 8
-    MATRIX = 9
-    VALU = 10
-    TRANSCENDENTAL = 11
-    SALU = 12
-    BRANCH = 13
-    BARRIER = 14
-    WAIT_LOAD = 15
-    WAIT_STORE = 16
-    WAIT_LDS_SMEM = 17
-    WAIT_LDS = 18
-    WAIT_SMEM = 19
-    WAIT_EXPORT = 20
-    WAIT_SEVERAL = 21
-    WAIT_OTHER = 22
-    NOP = 23
-    MESSAGE = 24
-    CACHE = 25
+    OTHER = 0, "something else"
+    VMEM_LOAD = 1, "vector memory load (buffer, global, flat, image)"
+    VMEM_STORE = 2, "vector memory store"
+    LDS_DMA = 3, "memory to LDS or back, without registers"
+    SCRATCH = 4, "scratch load or store, often a spill"
+    ATOMIC = 5, "atomic in memory or LDS"
+    LDS = 6, "LDS load or store"
+    CROSS_LANE = 7, "moves values between lanes"
+    SMEM = 8, "scalar memory"
+    MATRIX = 9, "matrix arithmetic"
+    VALU = 10, "vector arithmetic"
+    TRANSCENDENTAL = 11, "exp, log, rcp, rsq, sqrt, sin, cos"
+    SALU = 12, "scalar arithmetic"
+    BRANCH = 13, "branch or call"
+    BARRIER = 14, "workgroup barrier"
+    WAIT_LOAD = 15, "wait for vector memory (vmcnt, loadcnt, samplecnt, bvhcnt)"
+    WAIT_STORE = 16, "wait for vector stores (vscnt, storecnt)"
+    WAIT_LDS_SMEM = 17, "wait for LDS, scalar memory or messages (lgkmcnt)"
+    WAIT_LDS = 18, "wait for LDS (dscnt)"
+    WAIT_SMEM = 19, "wait for scalar memory or messages (kmcnt)"
+    WAIT_EXPORT = 20, "wait for exports (expcnt)"
+    WAIT_SEVERAL = 21, "wait for several counters at once"
+    WAIT_OTHER = 22, "wait for something else (arithmetic, idle, events)"
+    NOP = 23, "nop, sleep or a hint to the scheduler"
+    MESSAGE = 24, "message, trap or end of program"
+    CACHE = 25, "cache write-back or invalidation"
 
 
 _C = InstructionClass
 CLASS_COUNT = len(InstructionClass)
-
-CLASS_TEXT = {
-    _C.OTHER: "something else",
-    _C.VMEM_LOAD: "vector memory load (buffer, global, flat, image)",
-    _C.VMEM_STORE: "vector memory store",
-    _C.LDS_DMA: "memory to LDS or back, without registers",
-    _C.SCRATCH: "scratch load or store, often a spill",
-    _C.ATOMIC: "atomic in memory or LDS",
-    _C.LDS: "LDS load or store",
-    _C.CROSS_LANE: "moves values between lanes",
-    _C.SMEM: "scalar memory",
-    _C.MATRIX: "matrix arithmetic",
-    _C.VALU: "vector arithmetic",
-    _C.TRANSCENDENTAL: "exp, log, rcp, rsq, sqrt, sin, cos",
-    _C.SALU: "scalar arithmetic",
-    _C.BRANCH: "branch or call",
-    _C.BARRIER: "workgroup barrier",
-    _C.WAIT_LOAD: "wait for vector memory (vmcnt, loadcnt, samplecnt, bvhcnt)",
-    _C.WAIT_STORE: "wait for vector stores (vscnt, storecnt)",
-    _C.WAIT_LDS_SMEM: "wait for LDS, scalar memory or messages (lgkmcnt)",
-    _C.WAIT_LDS: "wait for LDS (dscnt)",
-    _C.WAIT_SMEM: "wait for scalar memory or messages (kmcnt)",
-    _C.WAIT_EXPORT: "wait for exports (expcnt)",
-    _C.WAIT_SEVERAL: "wait for several counters at once",
-    _C.WAIT_OTHER: "wait for something else (arithmetic, idle, events)",
-    _C.NOP: "nop, sleep or a hint to the scheduler",
-    _C.MESSAGE: "message, trap or end of program",
-    _C.CACHE: "cache write-back or invalidation",
-}
+CLASS_TEXT = {one: one.text for one in InstructionClass}
 
 _COUNTERS = {
     "vmcnt": _C.WAIT_LOAD,

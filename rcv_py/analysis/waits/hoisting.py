@@ -23,7 +23,6 @@ v_mfma_…  v[8:9] …
 
 import re
 from collections.abc import Callable
-from enum import IntEnum
 from functools import cached_property, lru_cache, reduce
 from operator import or_
 from typing import NamedTuple
@@ -32,7 +31,7 @@ from rcv_py.analysis.program.blocks import Blocks, blocks, forward, ways
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.registers import BITS, SPECIAL, registers
 from rcv_py.analysis.waits.waitcnt.generations import WaitcntGeneration, generation_of
-from rcv_py.base.text import Message
+from rcv_py.base.text import Message, TextEnum
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, has_known_operands
 from rcv_py.model.trace import Trace
@@ -40,29 +39,17 @@ from rcv_py.model.trace import Trace
 MAX_DISTANCE = 512  # instructions above a load that are checked
 
 
-class HoistLimit(IntEnum):
+class HoistLimit(TextEnum):
     """What an instruction cannot be moved above."""
 
-    BLOCK = 0
-    ADDRESS = 1
-    PENDING = 2
-    DESTINATION = 3
-    STORE = 4
-    BARRIER = 5
-    FAR = 6
-    UNREADABLE = 7
-
-
-LIMIT_TEXT = {
-    HoistLimit.BLOCK: "begin of the basic block",
-    HoistLimit.ADDRESS: "its address or the execution mask is written there",
-    HoistLimit.PENDING: "its address is not loaded before that",
-    HoistLimit.DESTINATION: "its destination register is in use there",
-    HoistLimit.STORE: "a store before that may write the data that it reads",
-    HoistLimit.BARRIER: "barrier or cache maintenance",
-    HoistLimit.UNREADABLE: "its operands are not known",
-    HoistLimit.FAR: Message("{0} instructions are looked at", MAX_DISTANCE),
-}
+    BLOCK = 0, "begin of the basic block"
+    ADDRESS = 1, "its address or the execution mask is written there"
+    PENDING = 2, "its address is not loaded before that"
+    DESTINATION = 3, "its destination register is in use there"
+    STORE = 4, "a store before that may write the data that it reads"
+    BARRIER = 5, "barrier or cache maintenance"
+    FAR = 6, Message("{0} instructions are looked at", MAX_DISTANCE)
+    UNREADABLE = 7, "its operands are not known"
 
 
 class HoistRange(NamedTuple):
@@ -260,7 +247,7 @@ def why_not_before(trace: Trace, row: int, before: int) -> str:
 def _of_load(trace: Trace, row: int) -> RoomAbove:
     code = trace.code
     found = hoists(code, trace.architecture).of(row)
-    why = _sentence(trace, found.at, LIMIT_TEXT[found.limit])
+    why = _sentence(trace, found.at, found.limit.text)
     if found.limit is HoistLimit.DESTINATION and found.renamed_up > found.up:
         higher = _above(trace, row, found.renamed_up)
         why = Message("{0}; with other registers that are free it could go up to {1}.", why[:-1], higher)

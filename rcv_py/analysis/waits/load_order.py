@@ -28,7 +28,7 @@ from rcv_py.analysis.core.reduction import Reduction, added, by_field
 from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.program.registers import BITS, registers, words
-from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Hoists, hoists, is_barrier, is_load
+from rcv_py.analysis.waits.hoisting import Hoists, hoists, is_barrier, is_load
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, numbered, ranges
@@ -299,7 +299,7 @@ def _finish(trace: Trace, part: _Part) -> LoadOrder:
         registers=np.where(renamed > 0, [one.destination for one in of_load], 0).astype(np.int32),
         is_carried=carried == hits,
         limit=np.array([one.at for one in of_load], dtype=np.int32),
-        why=tuple(LIMIT_TEXT[one.limit] for one in of_load),
+        why=tuple(one.limit.text for one in of_load),
         deferred=tuple(tuple(sorted(deferred[row])) for row in wait.tolist()),
         until=tuple(tuple(sorted(until[row])) for row in wait.tolist()),
         cycles=part.cycles,

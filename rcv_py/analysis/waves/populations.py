@@ -255,9 +255,6 @@ def _finish(trace: Trace, read: _Read) -> Populations:
     )
 
 
-# -- paths ----------------------------------------------------------------------------------------------
-
-
 # Each kernel has its own populations.  A wave that the buffer cut joins the path that begins with its own.
 POPULATIONS = Reduction(_map, _merge, _finish)
 
@@ -351,9 +348,6 @@ def _joined(ways: list[_Way]) -> list[_Way]:
     return kept + longest
 
 
-# -- working paths --------------------------------------------------------------------------------------
-
-
 def _judge(program: _Program, ways: list[_Way]) -> None:
     """Decide for the paths of one kernel whether each works, left early or is empty."""
     for way in ways:
@@ -368,9 +362,6 @@ def _judge(program: _Program, ways: list[_Way]) -> None:
 
 def _union(ways: list[_Way]) -> np.ndarray:
     return ascending(np.concatenate([np.zeros(0, dtype=np.int32), *(way.blocks for way in ways)]))
-
-
-# -- names ----------------------------------------------------------------------------------------------
 
 
 def _names(program: _Program, ways: list[_Way]) -> list[tuple[str, str]]:

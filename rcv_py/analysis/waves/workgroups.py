@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waves.barriers import RELEASE, Crossings, crossings, last_ends
 from rcv_py.base.runs import ascending, borders, distinct, run_starts, starts_run
+from rcv_py.base.text import TextEnum
 from rcv_py.model.columns import ColumnTable, field_names, joined, of_rows
 from rcv_py.model.trace import Trace
 
@@ -34,19 +34,12 @@ MAX_BY_CHANCE = 2  # barriers: up to this many may open together by chance in tw
 CLOSE = 64  # cycles: a wave whose barriers fit two workgroups started no further from its own
 
 
-class KnownBy(IntEnum):
+class KnownBy(TextEnum):
     """How a workgroup is known."""
 
-    CAPTURE = 0  # its number is in the files
-    BARRIERS = 1  # its waves were released together
-    STARTS = 2  # its waves started together: a guess
-
-
-KNOWN_BY_TEXT = {
-    KnownBy.CAPTURE: "the capture numbers them",
-    KnownBy.BARRIERS: "barriers always opened for all of their waves at once",
-    KnownBy.STARTS: "a guess by the starts of their waves",
-}
+    CAPTURE = 0, "the capture numbers them"
+    BARRIERS = 1, "barriers always opened for all of their waves at once"
+    STARTS = 2, "a guess by the starts of their waves"
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,8 +103,6 @@ def _unpacked(value: int, field: Field) -> int:
     return total
 
 
-# -- tables ---------------------------------------------------------------------------------------------
-
 SCALAR = (
     r"s_(load|store|buffer_(load|store|atomic)|scratch_(load|store)|atomic|atc_probe|memtime|memrealtime"
     r"|dcache_)"
