@@ -2,6 +2,8 @@
 
 from enum import IntEnum
 
+from rcv_py.base.text import TextEnum
+
 
 class TokenKind(IntEnum):
     """The unit of a token; values are as in the files (MATRIX is this viewer's own).
@@ -112,27 +114,27 @@ REASON_TEXT = {
 }
 
 
-class EventKind(IntEnum):
+class EventKind(TextEnum):
     """Hardware events of an occupancy file of version 3.1."""
 
-    NONE = 0
-    CS_PARTIAL_FLUSH = 1
-    BOTTOM_OF_PIPE_TS = 2
-    SAVE_CONTEXT = 3
-    DISPATCH_END = 4
-    CACHE_FLUSH = 5
-    PACKET_LOSS = 6
-    CODE_OBJECT_LOAD = 7
-    CODE_OBJECT_UNLOAD = 8
-    TT_STALL_BEGIN = 9
-    TT_STALL_END = 10
-    TT_FLUSH = 11
-    DIDT_STALL_BEGIN = 12
-    DIDT_STALL_END = 13
-    CLUSTER_BARRIER = 14
-    RESERVED = 15
-    GC_RINSE = 16
-    SPM_SAMPLE = 17
+    NONE = 0, "event without type"
+    CS_PARTIAL_FLUSH = 1, "compute flush"
+    BOTTOM_OF_PIPE_TS = 2, "bottom-of-pipe timestamp"
+    SAVE_CONTEXT = 3, "context saved"
+    DISPATCH_END = 4, "dispatch ended"
+    CACHE_FLUSH = 5, "cache flush"
+    PACKET_LOSS = 6, "packets were lost: what follows is incomplete"
+    CODE_OBJECT_LOAD = 7, "code object loaded"
+    CODE_OBJECT_UNLOAD = 8, "code object unloaded"
+    TT_STALL_BEGIN = 9, "the trace began to stall the shaders"
+    TT_STALL_END = 10, "the trace stopped stalling the shaders"
+    TT_FLUSH = 11, "trace buffer flushed"
+    DIDT_STALL_BEGIN = 12, "power throttling began"
+    DIDT_STALL_END = 13, "power throttling ended"
+    CLUSTER_BARRIER = 14, "cluster barrier"
+    RESERVED = 15, "reserved event"
+    GC_RINSE = 16, "cache rinse"
+    SPM_SAMPLE = 17, "counter sample"
 
 
 class MarkerKind(IntEnum):

@@ -24,8 +24,16 @@ from rcv_py.analysis.flame.flame import (
     kind_mix,
     source_stacks,
 )
-from rcv_py.analysis.flame.flame_layout import SiblingOrder, joined_frames, layout, sandwich
-from rcv_py.analysis.flame.flame_text import folded, full_name, labels, source_text
+from rcv_py.analysis.flame.flame_layout import (
+    SiblingOrder,
+    folded,
+    full_name,
+    joined_frames,
+    labels,
+    layout,
+    sandwich,
+    source_text,
+)
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import KIND_COUNT, TokenKind

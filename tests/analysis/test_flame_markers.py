@@ -9,7 +9,7 @@ from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.flame.flame_frames import coarse_markers, marked_tree, scoped_costs
-from rcv_py.analysis.flame.flame_text import labels
+from rcv_py.analysis.flame.flame_layout import labels
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.attribution.arrivals import has_partner
 from rcv_py.analysis.attribution.attribute import (
     Attribution,
     before_shared_fetch,
@@ -17,6 +16,7 @@ from rcv_py.analysis.attribution.attribute import (
 from rcv_py.analysis.attribution.causes import WITHOUT_PRODUCER
 from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
 from rcv_py.analysis.attribution.stream import engine_stream
+from rcv_py.analysis.attribution.waits import has_partner
 from rcv_py.model.trace import Trace
 from tests.support.engines import waves_by_engine
 

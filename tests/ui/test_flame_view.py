@@ -10,8 +10,7 @@ from PySide6.QtTest import QTest
 
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.flame.flame import Metric, code_costs, code_flame
-from rcv_py.analysis.flame.flame_layout import layout
-from rcv_py.analysis.flame.flame_text import labels
+from rcv_py.analysis.flame.flame_layout import labels, layout
 from rcv_py.features.flame.panel import FlamegraphPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode

@@ -10,14 +10,19 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution import issue
-from rcv_py.analysis.attribution.arrivals import claim_barriers, claim_fetch, claim_shared_fetch
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims, Ledger, Spent
 from rcv_py.analysis.attribution.lines import NONE
 from rcv_py.analysis.attribution.stream import TokenStream, engine_stream, stream_of
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
-from rcv_py.analysis.attribution.waits import claim_nops, claim_waits
+from rcv_py.analysis.attribution.waits import (
+    claim_barriers,
+    claim_fetch,
+    claim_nops,
+    claim_shared_fetch,
+    claim_waits,
+)
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field

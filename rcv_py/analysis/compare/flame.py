@@ -4,8 +4,7 @@ import numpy as np
 
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.flame.flame import METRICS, FlameTree, Metric, code_flame
-from rcv_py.analysis.flame.flame_layout import FlameLayout, SiblingOrder, layout
-from rcv_py.analysis.flame.flame_text import labels
+from rcv_py.analysis.flame.flame_layout import FlameLayout, SiblingOrder, labels, layout
 from rcv_py.model.trace import Trace
 
 UNIT = "cycles per wave"

@@ -53,28 +53,7 @@ NOT_ON_UNITS = (
     EventKind.CS_PARTIAL_FLUSH,
 )
 
-EVENT_TEXT: dict[int, str] = {
-    EventKind.NONE: "event without type",
-    EventKind.CS_PARTIAL_FLUSH: "compute flush",
-    EventKind.BOTTOM_OF_PIPE_TS: "bottom-of-pipe timestamp",
-    EventKind.SAVE_CONTEXT: "context saved",
-    EventKind.DISPATCH_END: "dispatch ended",
-    EventKind.CACHE_FLUSH: "cache flush",
-    EventKind.PACKET_LOSS: "packets were lost: what follows is incomplete",
-    EventKind.CODE_OBJECT_LOAD: "code object loaded",
-    EventKind.CODE_OBJECT_UNLOAD: "code object unloaded",
-    EventKind.TT_STALL_BEGIN: "the trace began to stall the shaders",
-    EventKind.TT_STALL_END: "the trace stopped stalling the shaders",
-    EventKind.TT_FLUSH: "trace buffer flushed",
-    EventKind.DIDT_STALL_BEGIN: "power throttling began",
-    EventKind.DIDT_STALL_END: "power throttling ended",
-    EventKind.CLUSTER_BARRIER: "cluster barrier",
-    EventKind.RESERVED: "reserved event",
-    EventKind.GC_RINSE: "cache rinse",
-    EventKind.SPM_SAMPLE: "counter sample",
-}
-
-
+EVENT_TEXT = {int(kind): kind.text for kind in EventKind}
 _ENDS = {
     EventKind.TT_STALL_BEGIN: EventKind.TT_STALL_END,
     EventKind.DIDT_STALL_BEGIN: EventKind.DIDT_STALL_END,

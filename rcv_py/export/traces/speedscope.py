@@ -18,7 +18,7 @@ import orjson
 from rcv_py import __version__
 from rcv_py.analysis.core.cost_columns import SAMPLES, cost_columns
 from rcv_py.analysis.flame import flame
-from rcv_py.analysis.flame.flame_text import full_name, labels
+from rcv_py.analysis.flame.flame_layout import full_name, labels
 from rcv_py.base.runs import ranges
 from rcv_py.base.text import Message, visible
 from rcv_py.model.tokens import Tokens

@@ -10,8 +10,15 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import SAMPLES, cost_columns
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What, code_costs, key
 from rcv_py.analysis.flame.flame_frames import METRICS, Charged, flame_tree
-from rcv_py.analysis.flame.flame_layout import FlameLayout, SiblingOrder, layout, sandwich_frames
-from rcv_py.analysis.flame.flame_text import folded, labels, placed_labels
+from rcv_py.analysis.flame.flame_layout import (
+    FlameLayout,
+    SiblingOrder,
+    folded,
+    labels,
+    layout,
+    placed_labels,
+    sandwich_frames,
+)
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, percent

@@ -8,8 +8,14 @@ import numpy as np
 
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS
-from rcv_py.analysis.flame.flame_layout import FlameLayout, SiblingOrder, layout
-from rcv_py.analysis.flame.flame_text import frame_source, full_name, labels
+from rcv_py.analysis.flame.flame_layout import (
+    FlameLayout,
+    SiblingOrder,
+    frame_source,
+    full_name,
+    labels,
+    layout,
+)
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from rcv_py.analysis.flame.flame import What
-from rcv_py.analysis.flame.flame_text import source_text
+from rcv_py.analysis.flame.flame_layout import source_text
 from rcv_py.base.colors import contrast
 from rcv_py.base.text import elide_right
 from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind

@@ -8,8 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What, key, kind_mix
-from rcv_py.analysis.flame.flame_layout import FlameLayout
-from rcv_py.analysis.flame.flame_text import full_name, source_text
+from rcv_py.analysis.flame.flame_layout import FlameLayout, full_name, source_text
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.base.text import Message, count, elide_left, elide_right, percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind

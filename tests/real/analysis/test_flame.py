@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.flame.flame import Metric, What, code_flame
-from rcv_py.analysis.flame.flame_text import labels
+from rcv_py.analysis.flame.flame_layout import labels
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.model.modes import ReferenceRule
 from tests.analysis.test_flame import (
