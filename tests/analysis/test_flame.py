@@ -179,7 +179,7 @@ def test_a_sandwich_counts_every_stack_with_the_place_once(rows: list[tuple[Path
             expected[way[:depth]] = expected.get(way[:depth], 0) + one
     assert by_path(callers) == expected
     if holding:
-        tree, boxes = joined_frames(callees, callers, Metric.TOTAL, SiblingOrder.HEAVY)
+        tree, boxes = joined_frames(callees, callers, Metric.TOTAL, SiblingOrder.HEAVY, ((), ()))
         assert len(tree) == len(callees) + len(callers) - 1
         assert (boxes.row == 0).sum() == 1
         assert boxes.row.min() == -int(callers.depth.max())

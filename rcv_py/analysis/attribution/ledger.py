@@ -17,6 +17,8 @@ from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.base.runs import ascending, borders, order, starts_run
 from rcv_py.model.columns import ColumnTable, joined
 
+Causes = Cause | np.ndarray  # one for all rows, or one a row
+Producers = int | np.ndarray
 _NONE = np.zeros(0, dtype=np.int64)
 _IS_GUESS = np.isin(np.arange(len(Cause)), GUESSED)
 
@@ -87,8 +89,8 @@ class Ledger:
         self,
         row: np.ndarray,
         cycles: np.ndarray,
-        cause: Cause | np.ndarray,
-        producer: int | np.ndarray = -1,
+        cause: Causes,
+        producer: Producers = -1,
         within: Within | None = None,
         *,
         is_guess: bool | np.ndarray = False,
@@ -115,21 +117,14 @@ class Ledger:
         where = None if within is None else Within(within.covered, within.shift.take(some))
         self._parts.append(_Part(row, why, blamed, got, guess, where))
 
-    def until(
-        self, row: np.ndarray, time: np.ndarray, cause: Cause | np.ndarray, producer: int | np.ndarray = -1
-    ) -> None:
+    def until(self, row: np.ndarray, time: np.ndarray, cause: Causes, producer: Producers = -1) -> None:
         """Charge the cycles before a time to a cause; cycles that this method charged before stay."""
         reach, at = np.minimum(time, self.end.take(row)), self.at.take(row)
         self.take(row, np.maximum(reach - at, 0), cause, producer)
         self.at[row] = np.maximum(at, reach)
 
     def rest(
-        self,
-        row: np.ndarray,
-        cause: Cause | np.ndarray,
-        producer: int | np.ndarray = -1,
-        *,
-        is_guess: bool | np.ndarray = False,
+        self, row: np.ndarray, cause: Causes, producer: Producers = -1, *, is_guess: bool | np.ndarray = False
     ) -> None:
         """Charge all remaining cycles of the rows to a cause."""
         self.take(row, self.left.take(row), cause, producer, is_guess=is_guess)

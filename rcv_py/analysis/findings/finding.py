@@ -246,27 +246,16 @@ class Finding:
         bound = "at most" if self.is_upper_bound else "about"
         return Message("{0} {1} of the kernel's duration", bound, gain_percent(self.gain))
 
-    @property
-    def predicted_gain(self) -> float:
-        """The predicted gain, nan without a prediction."""
-        return nan if self.predicted is None else self.predicted.gain
-
-    @property
-    def predicted_low(self) -> float:
-        """The least predicted gain, nan without a prediction."""
-        return nan if self.predicted is None else self.predicted.low
-
-    @property
-    def predicted_high(self) -> float:
-        """The greatest predicted gain, nan without a prediction."""
-        return nan if self.predicted is None else self.predicted.high
+    # The predicted gain, the least and the greatest; nan without a prediction.
+    predicted_gain = property(lambda self: nan if self.predicted is None else self.predicted.gain)
+    predicted_low = property(lambda self: nan if self.predicted is None else self.predicted.low)
+    predicted_high = property(lambda self: nan if self.predicted is None else self.predicted.high)
 
     @property
     def limit_gain(self) -> float:
         """The predicted gain of the limit, nan if it was not replayed."""
-        if self.limit is not None:
-            return self.limit.gain
-        return self.predicted_gain if self.is_limit else nan
+        best = self.limit or (self.predicted if self.is_limit else None)
+        return nan if best is None else best.gain
 
     @property
     def experiment(self) -> str:

@@ -125,9 +125,8 @@ def _simds(engine: np.ndarray, used: int, facts: RunFacts | None) -> int:
     agent = None if facts is None else facts.agent
     if agent is None or not agent.engines or not agent.cus:
         return used
-    return max(
-        used, agent.cus // agent.engines * len(ascending(engine)) * (agent.simds_per_cu or SIMDS_OF_CU)
-    )
+    units = agent.cus // agent.engines * len(ascending(engine))
+    return max(used, units * (agent.simds_per_cu or SIMDS_OF_CU))
 
 
 SCRATCH = len(Cause)  # a pattern besides the causes: waits for private memory
@@ -201,9 +200,8 @@ class FindingInputs:
     @cached_property
     def counted(self) -> np.ndarray:
         """The same rows as an array, int64, ascending; the whole index if all waves count."""
-        if self.rows is None:
-            return np.arange(len(self.trace.waves))
-        return np.array(sorted(self.rows), dtype=np.int64)
+        rows = range(len(self.trace.waves)) if self.rows is None else sorted(self.rows)
+        return np.array(rows, dtype=np.int64)
 
     @property
     def is_kernel(self) -> bool:
@@ -269,9 +267,8 @@ class FindingInputs:
     @cached_property
     def limits(self) -> OccupancyLimits:
         """What limits resident waves."""
-        if is_size_known(self.trace, self.facts):
-            return occupancy_limits(self.trace, self.facts)
-        on_simd = waves_on_simd(self.trace, self.answers.of(WORKGROUPS))
+        is_known = is_size_known(self.trace, self.facts)
+        on_simd = 0 if is_known else waves_on_simd(self.trace, self.answers.of(WORKGROUPS))
         return occupancy_limits(self.trace, self.facts, on_simd)
 
     @property

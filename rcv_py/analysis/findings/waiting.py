@@ -171,12 +171,10 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
         return
     per_link = int(links.cycles.sum()) / max(1, int((links.links * links.times).sum()))
     ends = zip(*(column[:2].tolist() for column in (links.first, links.last, links.links)), strict=True)
-    evidence = [
-        line_of(
-            inputs, first, Message("begins a chain of {0} links that ends with instruction {1}", number, last)
-        )
-        for first, last, number in ends
-    ]
+    evidence = []
+    for first, last, number in ends:
+        why = Message("begins a chain of {0} links that ends with instruction {1}", number, last)
+        evidence.append(line_of(inputs, first, why))
     yield finding_of(
         case,
         "serial-cross-lane-chain",

@@ -122,10 +122,7 @@ class FlameLayout(ColumnTable):
 
 
 def layout(
-    tree: FlameTree,
-    metric: Metric,
-    order: SiblingOrder = SiblingOrder.HEAVY,
-    labels: tuple[str, ...] | None = None,
+    tree: FlameTree, metric: Metric, order: SiblingOrder = SiblingOrder.HEAVY, labels: Sequence[str] = ()
 ) -> FlameLayout:
     """Return the boxes of a tree; `labels`, one a frame, are needed for the order by name.
 
@@ -134,7 +131,7 @@ def layout(
     width = tree.total[:, metric.value]
     if order is SiblingOrder.HEAVY:
         rank = -width
-    elif order is SiblingOrder.EXECUTION or labels is None:
+    elif order is SiblingOrder.EXECUTION or not labels:
         rank = tree.order
     else:
         rank = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)[1]
@@ -167,18 +164,13 @@ def sandwich(stacks: Stacks, element: int, like: FlameTree) -> tuple[FlameTree, 
 
 
 def joined_frames(
-    down: FlameTree,
-    up: FlameTree,
-    metric: Metric,
-    order: SiblingOrder,
-    labels: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
+    down: FlameTree, up: FlameTree, metric: Metric, order: SiblingOrder, labels: Sequence[Sequence[str]]
 ) -> tuple[FlameTree, FlameLayout]:
     """Merge callees and callers, the place once, with callers in rows -1, -2 …
 
     The frames of the callees come first; frames of callers (the root aside) have parents nearer to the place.
     """
-    below = layout(down, metric, order, labels and labels[0])
-    above = layout(up, metric, order, labels and labels[1])
+    below, above = layout(down, metric, order, labels[0]), layout(up, metric, order, labels[1])
     callers = of_rows(up, slice(1, None))
     parent = np.where(callers.parent > 0, callers.parent + len(down) - 1, 0).astype(np.int32)
     boxes = joined([below, replace(of_rows(above, slice(1, None)), row=-above.row[1:])])

@@ -134,13 +134,12 @@ def with_replicates(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:
             first.setdefault(row.isa, row)
     found = []
     for row in rows:
-        other = first.get(row.isa)
-        if other is None or other is row or not row.hits or row.costs is None or other.costs is None:
+        other, costs = first.get(row.isa, row), row.costs
+        if other is row or not row.hits or costs is None or other.costs is None:
             found.append(row)
         else:
-            noise = replicate_noise(other.costs, row.costs)
-            per_hit = -1.0 if noise is None else noise.per_hit
-            found.append(row._replace(replicate=other.name, noise=per_hit))
+            noise = replicate_noise(other.costs, costs)
+            found.append(row._replace(replicate=other.name, noise=-1.0 if noise is None else noise.per_hit))
     return tuple(found)
 
 

@@ -147,27 +147,14 @@ def token_waits(wave: TracedWave, row: int, code: CodeTable, architecture: Archi
     links = replay(tokens, code, architecture)
     names = [f"{COUNTERS[counter]}cnt" for counter in links.counter.tolist()]
     issue, is_exact = tokens.issue, measured(tokens, links)[0] & (links.newest == row)
-    own = np.flatnonzero(links.token == row)
-    awaited = tuple(
-        Awaited(
-            producer,
-            int(tokens.line[producer]),
-            names[at],
-            int(issue[producer]),
-            int(tokens.start[row] - issue[producer]),
-        )
-        for at in own.tolist()
-        for producer in links.of(at).tolist()
-    )
+    awaited, released = list[Awaited](), list[ReleasedBy]()
+    for at in np.flatnonzero(links.token == row).tolist():
+        for producer in links.of(at).tolist():
+            issued, ago = int(issue[producer]), int(tokens.start[row] - issue[producer])
+            awaited.append(Awaited(producer, int(tokens.line[producer]), names[at], issued, ago))
     ended = issue[row] + (tokens.busy[row] if architecture.busy_is_issue else 0)
-    released = tuple(
-        ReleasedBy(
-            int(links.token[at]),
-            int(tokens.line[links.token[at]]),
-            names[at],
-            int(issue[links.token[at]] - ended),
-            bool(is_exact[at]),
-        )
-        for at in links.row_of[links.producers == row].tolist()
-    )
-    return TokenWaits(awaited, released, bool(effect.waits), bool(effect.raises))
+    for at in links.row_of[links.producers == row].tolist():
+        wait = int(links.token[at])
+        latency, line = int(issue[wait] - ended), int(tokens.line[wait])
+        released.append(ReleasedBy(wait, line, names[at], latency, bool(is_exact[at])))
+    return TokenWaits(tuple(awaited), tuple(released), bool(effect.waits), bool(effect.raises))

@@ -227,7 +227,7 @@ def _finish(trace: Trace, read: _Read) -> Populations:
     for group in by_kernel.values():
         _judge(program, group)
     ways.sort(key=lambda way: (way.kind != WORKING, -int(waves.tokens[way.waves].sum()), way.blocks.tolist()))
-    everything = _union(ways)
+    everything, instructions = _union(ways), int(np.count_nonzero(~trace.code.is_label))
     label = np.full(len(trace.waves), -1, dtype=np.int32)
     for at, way in enumerate(ways):
         label[waves.row[way.waves]] = at
@@ -249,9 +249,7 @@ def _finish(trace: Trace, read: _Read) -> Populations:
         blocks=tuple(way.blocks for way in ways),
         label=label,
         ran=int(np.count_nonzero(~trace.code.is_label[read.ran])),
-        of=program.reached(program.around(everything))
-        if len(everything)
-        else int((~trace.code.is_label).sum()),
+        of=program.reached(program.around(everything)) if len(everything) else instructions,
     )
 
 

@@ -34,6 +34,7 @@ UNORDERED = ("scalar", "flat")  # kinds whose results return in any order
 Raised = tuple[tuple[str, str], ...]  # (counter, kind of operation), one per increment
 Row = tuple[str, Raised]  # pattern from the start of the text, what it raises
 Field = tuple[tuple[int, int], ...]  # (first bit, bits) from the lowest part of the number up
+Fields = dict[str, Field]
 
 NUMBER = r"(0x[0-9a-fA-F]+|\d+)"
 _NAMED = re.compile(rf"({'|'.join(COUNTERS)})cnt\s*\(?\s*" + NUMBER)
@@ -59,11 +60,7 @@ class WaitcntGeneration:
     """
 
     def __init__(
-        self,
-        name: str,
-        order: tuple[str, ...],
-        table: tuple[Row, ...],
-        fields: dict[str, Field] | None = None,
+        self, name: str, order: tuple[str, ...], table: tuple[Row, ...], fields: Fields | None = None
     ) -> None:
         self.name, self.order, self._fields = name, order, fields or {}
         self._rows = tuple((re.compile(text), raised) for text, raised in table)
@@ -178,7 +175,7 @@ _MARKS = re.compile(r"s_wait_(x|async|tensor)cnt|tensor_(load|store)|(global|clu
 
 _ORDER10 = ("vs", "vm", "lgkm", "exp")
 _ORDER12 = ("bvh", "exp", "sample", "km", "store", "load", "tensor", "async", "x", "ds")
-_PACKED: dict[str, Field] = {"vm": ((0, 4), (14, 2)), "exp": ((4, 3),)}
+_PACKED: Fields = {"vm": ((0, 4), (14, 2)), "exp": ((4, 3),)}
 GFX9 = WaitcntGeneration("gfx9", ("lgkm", "vm", "exp"), _GFX9, {**_PACKED, "lgkm": ((8, 4),)})
 GFX10 = WaitcntGeneration("gfx10", _ORDER10, _GFX10, {**_PACKED, "lgkm": ((8, 6),)})
 GFX11 = WaitcntGeneration("gfx11", _ORDER10, _GFX10, {"vm": ((10, 6),), "exp": ((0, 3),), "lgkm": ((4, 6),)})
