@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rcv_py.analysis.cost.stall_reasons import reason_meaning, reason_name, stall_reasons
+from rcv_py.analysis.cost.pc_samples import reason_meaning, reason_name, stall_reasons
 from rcv_py.analysis.events.marker_spans import MARKERS, MarkerSpans
 from rcv_py.analysis.events.scope_costs import ScopeCosts, scope_costs
 from rcv_py.analysis.findings.evidence import line_of
