@@ -197,15 +197,8 @@ def _finish(trace: Trace, part: _Seen) -> Survey:
     last = of_rows(part.last, np.lexsort((part.last.wave, part.last.issue, part.last.place)))
     is_alone = ends_run(last.place)  # no operation of the same place follows within MARGIN
     is_alone[:-1] |= last.issue[1:] - last.issue[:-1] > MARGIN
-    return Survey(
-        engine=engine,
-        mean=mean,
-        spread=spread,
-        longest=longest,
-        delay=delay,
-        group=group,
-        last=of_rows(last, is_alone),
-    )
+    last = of_rows(last, is_alone)
+    return Survey(engine, mean, spread, longest=longest, delay=delay, group=group, last=last)
 
 
 def _latency(

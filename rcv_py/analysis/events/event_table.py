@@ -178,17 +178,8 @@ def event_table(trace: Trace, spans: MarkerSpans | None) -> EventTable:
         name, place, detail = (
             np.array([number[text] for text in column], np.int32)[row] for column, row in part.words
         )
-        return EventTable(
-            time=part.time,
-            duration=part.duration,
-            kind=kind,
-            name=name,
-            place=place,
-            detail=detail,
-            source=np.arange(n),
-            wave=wave,
-            texts=texts,
-        )
+        columns = {"name": name, "place": place, "detail": detail, "source": np.arange(n), "wave": wave}
+        return EventTable(part.time, part.duration, kind, **columns, texts=texts)
 
     entries = joined([table(part) for part in parts])
     return of_rows(entries, np.lexsort((-entries.duration, entries.kind, entries.time)))

@@ -426,7 +426,15 @@ def _closing(group: np.ndarray, depth: np.ndarray, closes: np.ndarray, opens: np
 
 
 def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
-    if len(spans.records) and not trace.markers:
+    records = spans.records
+
+    def lossy(text: str) -> Problem:
+        return Problem(Severity.WARNING, FILE, text, LOST, _AFFECTS)
+
+    def where(row: int) -> tuple[str, str]:
+        return place_text(records, row), count(int(records.time[row]))
+
+    if len(records) and not trace.markers:
         text = (
             "The kernel wrote shader data, but neither code.json nor a code object has a dictionary of "
             "markers: values have no names."
@@ -435,45 +443,36 @@ def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
     rows = np.flatnonzero(spans.kind == MarkerKind.UNKNOWN)
     if len(rows):
         ids = _listed(map(str, ascending(spans.marker[rows]).tolist()))
-        text = Message(
-            "{0} no name in the dictionary: id {1}.", plural(len(rows), "marker has", "markers have"), ids
-        )
+        have = plural(len(rows), "marker has", "markers have")
+        unknown = Message("{0} no name in the dictionary: id {1}.", have, ids)
         hint = "Take the capture and its code objects from one build."
-        yield Problem(Severity.WARNING, FILE, text, hint, _AFFECTS)
-    rows = np.flatnonzero(spans.is_orphan & spans.records.is_named_object)
+        yield Problem(Severity.WARNING, FILE, unknown, hint, _AFFECTS)
+    rows = np.flatnonzero(spans.is_orphan & records.is_named_object)
     if len(rows):
-        first = int(rows[np.argmin(spans.records.time[rows])])
-        text = Message(
-            "{0} a scope that was not open, the first on {1} at {2}.",
-            plural(len(rows), "marker closes", "markers close"),
-            place_text(spans.records, first),
-            count(int(spans.records.time[first])),
-        )
-        yield Problem(Severity.WARNING, FILE, text, LOST, _AFFECTS)
-    words, idle = missing_words(spans.records), spans.records.is_idle & spans.records.is_named_object
+        close = plural(len(rows), "marker closes", "markers close")
+        place, time = where(int(rows[np.argmin(records.time[rows])]))
+        yield lossy(Message("{0} a scope that was not open, the first on {1} at {2}.", close, place, time))
+    words, idle = missing_words(records), records.is_idle & records.is_named_object
     if words.any():
-        first = int(words.argmax())
-        text = Message(
-            "{0} of {1} after markers are missing, the first on {2} at {3}.",
-            count(int(words.sum())),
-            plural(int(spans.records.words.sum()), "data word"),
-            place_text(spans.records, first),
-            count(int(spans.records.time[first])),
+        every, (place, time) = plural(int(records.words.sum()), "data word"), where(int(words.argmax()))
+        gone = count(int(words.sum()))
+        yield lossy(
+            Message(
+                "{0} of {1} after markers are missing, the first on {2} at {3}.", gone, every, place, time
+            )
         )
-        yield Problem(Severity.WARNING, FILE, text, LOST, _AFFECTS)
-    lost = int(np.count_nonzero(idle & (spans.records.flags & PRIVILEGED == 0)))
+    lost = int(np.count_nonzero(idle & (records.flags & PRIVILEGED == 0)))
     if lost:
-        text = Message(
-            "{0} after lost packets until another wave took the slot: they have no meaning.",
-            plural(lost, "value came", "values came"),
+        came = plural(lost, "value came", "values came")
+        yield lossy(
+            Message("{0} after lost packets until another wave took the slot: they have no meaning.", came)
         )
-        yield Problem(Severity.WARNING, FILE, text, LOST, _AFFECTS)
     rows = np.flatnonzero(spans.is_open)
     if len(rows):
         names = _listed(sorted({spans.names[row] for row in spans.name_id[rows].tolist()}))
         were = plural(len(rows), "scope was", "scopes were")
-        text = Message("{0} still open when the wave ended: {1}; they are drawn up to its end.", were, names)
-        yield Problem(Severity.INFO, FILE, text, "", _AFFECTS)
+        still = Message("{0} still open when the wave ended: {1}; they are drawn up to its end.", were, names)
+        yield Problem(Severity.INFO, FILE, still, "", _AFFECTS)
 
 
 def missing_words(records: MarkerRecords) -> np.ndarray:

@@ -138,12 +138,9 @@ def sets_of(known: np.ndarray, number: np.ndarray, first: np.ndarray, last: np.n
     low, high = before.take(begin), before.take(end)
     place = order.take(ranges(low, high - low))
     member = known.take(np.repeat(number, high - low))
-    order = np.lexsort((member, place))
-    sets = Sets(sign, cycles, borders(np.bincount(place, minlength=len(sign))), member[order])
-    some = np.flatnonzero(np.diff(sets.first))
-    count = np.diff(sets.first)[some]
-    member = sets.member[ranges(sets.first[some], count)]
-    return Sets(sets.sign[some], sets.cycles[some], borders(count), member)
+    count = np.bincount(place, minlength=len(sign))
+    some = np.flatnonzero(count)
+    return Sets(sign[some], cycles[some], borders(count[some]), member[np.lexsort((member, place))])
 
 
 def _signs(sign: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

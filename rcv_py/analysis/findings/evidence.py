@@ -64,15 +64,9 @@ def worst_end_of(inputs: FindingInputs) -> list[Evidence]:
 
 def execution(inputs: FindingInputs, one: WorstExecution, text: str) -> Evidence:
     """One execution of an instruction by a wave."""
+    wave, beside = inputs.trace.waves.id(one.wave), known_place(inputs.trace, one.line)
     return Evidence(
-        "token",
-        text,
-        line=one.line,
-        wave=inputs.trace.waves.id(one.wave),
-        token=one.token,
-        begin=one.begin,
-        end=one.end,
-        beside=known_place(inputs.trace, one.line),
+        "token", text, one.line, wave=wave, token=one.token, begin=one.begin, end=one.end, beside=beside
     )
 
 

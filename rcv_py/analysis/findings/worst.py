@@ -103,9 +103,9 @@ class Issued(NamedTuple):
 
 def _map(trace: Trace, parcel: Parcel) -> Issued:
     tokens, size = parcel.own, len(trace.code)
-    line = tokens.code_rows(size)
-    cycles = saturated.sums(line, np.where(tokens.kind == TokenKind.MSG, 0, tokens.busy), size + 1)[:size]
-    ends = np.flatnonzero(np.append(ends_of(trace.code), False)[line])
+    rows = tokens.code_rows(size)
+    cycles = saturated.sums(rows, np.where(tokens.kind == TokenKind.MSG, 0, tokens.busy), size + 1)[:size]
+    ends = np.flatnonzero(np.append(ends_of(trace.code), False)[rows])
     if not tokens.busy[ends].any():
         return Issued(cycles, None)
     row = np.array([wave.row for wave in tokens.waves], dtype=np.int64)[tokens.owner[ends]]
@@ -113,15 +113,8 @@ def _map(trace: Trace, parcel: Parcel) -> Issued:
     owner = int(tokens.owner[token])
     wave, place = tokens.waves[owner], token - int(tokens.first[owner])
     span = wave.tokens.span(place)
-    longest = WorstExecution(
-        cycles=int(tokens.busy[token]),
-        wave=wave.row,
-        token=place,
-        line=int(tokens.line[token]),
-        is_idle=False,
-        begin=span.begin,
-        end=span.end,
-    )
+    took, line = int(tokens.busy[token]), int(tokens.line[token])
+    longest = WorstExecution(took, wave.row, place, line=line, is_idle=False, begin=span.begin, end=span.end)
     return Issued(cycles, longest)
 
 

@@ -207,9 +207,9 @@ def fold(
     element, parent, depth, own, total, order = map(np.concatenate, zip(*columns, strict=True))
     parent, depth = parent.astype(np.int32), depth.astype(np.int32)
     return FlameTree(
-        element=element,
-        parent=parent,
-        depth=depth,
+        element,
+        parent,
+        depth,
         own=own,
         total=total,
         order=order,

@@ -175,16 +175,13 @@ def _place(se: int, cu: int, unit: int, simd: int) -> int:
 
 def _finish(window: TimeWindow, trace: Trace, part: RangePart) -> RangeCosts:
     rows = len(trace.code)
-    hits, stall, busy, idle = (column[:rows] for column in saturated.dense(part.lines, rows + 1))
-    lanes = wave_lanes(trace.code, trace.architecture)
+    columns = [column[:rows] for column in saturated.dense(part.lines, rows + 1)]
+    hits, lanes = columns[0], wave_lanes(trace.code, trace.architecture)
     return RangeCosts(
         window=window,
         waves=part.waves,
         wave_cycles=part.wave_cycles,
-        hits=hits,
-        stall=stall,
-        busy=busy,
-        idle=idle,
+        **dict(zip(("hits", "stall", "busy", "idle"), columns, strict=True)),
         causes=table_of(trace, part.claims),
         units=_used(part),
         flops=float(hits @ flops_of(trace.code)) if rows else 0.0,

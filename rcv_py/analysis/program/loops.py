@@ -150,16 +150,8 @@ def loops(table: Blocks, jumps: Branches | None = None) -> Loops:
     if jumps is not None:
         back = _continued(table, tail, head, headers, jumps)
         rounds = jumps.ran[table.head[headers]].astype(np.int64)
-    first, stop = table.first[low[headers]], table.stop[high[headers]]
-    return Loops(
-        header=headers,
-        first=first,
-        stop=stop,
-        depth=depth[headers],
-        back=back,
-        rounds=rounds,
-        depth_of_block=depth,
-    )
+    first, stop, own = table.first[low[headers]], table.stop[high[headers]], depth[headers]
+    return Loops(headers, first, stop, depth=own, back=back, rounds=rounds, depth_of_block=depth)
 
 
 def _roots(table: Blocks, after: list[list[int]], before: list[list[int]]) -> list[int]:

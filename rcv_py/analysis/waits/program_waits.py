@@ -53,14 +53,8 @@ def _order(code: CodeTable) -> np.ndarray:
 def _pass(code: CodeTable, rows: np.ndarray) -> TracedWave:
     """Rows of the code as if a wave had executed them, each in a cycle of its own."""
     none = np.zeros(len(rows), dtype=np.int32)
-    tokens = Tokens(
-        base=0,
-        offset=np.arange(len(rows), dtype=np.int32),
-        stall=none,
-        busy=none,
-        kind=code.kind[rows],
-        line=rows.astype(np.int32),
-    )
+    offset, line = np.arange(len(rows), dtype=np.int32), rows.astype(np.int32)
+    tokens = Tokens(0, offset, stall=none, busy=none, kind=code.kind[rows], line=line)
     states = States(0, none[:0], none[:0].astype(np.uint8), 0)
     return TracedWave(
         row=0, id=WaveId(0, 0, 0, 0), cu=0, begin=0, end=len(rows), tokens=tokens, states=states, waits=None

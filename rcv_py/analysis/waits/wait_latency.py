@@ -85,15 +85,8 @@ def wait_latency(_trace: Trace, samples: Sums) -> WaitLatency:
     p10, median, p90 = at_ranks(place, latency, len(lines), ((1, 10), MEDIAN, (9, 10)), times)
     cycles = np.bincount(place, latency.astype(np.float64) * times, len(lines))
     mean = np.where(exact > 0, cycles / np.maximum(exact, 1), np.nan)
-    table = WaitLatency(
-        line=lines.astype(np.int32),
-        exact=exact,
-        censored=censored,
-        p10=p10,
-        median=median,
-        p90=p90,
-        mean=mean,
-    )
+    line = lines.astype(np.int32)
+    table = WaitLatency(line, exact, censored, p10=p10, median=median, p90=p90, mean=mean)
     return of_rows(table, np.lexsort((lines, -exact)))
 
 
