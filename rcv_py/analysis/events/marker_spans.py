@@ -454,12 +454,10 @@ def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
         yield lossy(Message("{0} a scope that was not open, the first on {1} at {2}.", close, place, time))
     words, idle = missing_words(records), records.is_idle & records.is_named_object
     if words.any():
-        every, (place, time) = plural(int(records.words.sum()), "data word"), where(int(words.argmax()))
-        gone = count(int(words.sum()))
+        gone, of = count(int(words.sum())), plural(int(records.words.sum()), "data word")
+        place, time = where(int(words.argmax()))
         yield lossy(
-            Message(
-                "{0} of {1} after markers are missing, the first on {2} at {3}.", gone, every, place, time
-            )
+            Message("{0} of {1} after markers are missing, the first on {2} at {3}.", gone, of, place, time)
         )
     lost = int(np.count_nonzero(idle & (records.flags & PRIVILEGED == 0)))
     if lost:

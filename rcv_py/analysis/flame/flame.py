@@ -189,7 +189,7 @@ def fold(
     node = np.full(len(stacks), -1, dtype=np.int64)  # current frame of each stack
     none = np.empty(0, dtype=np.int64)
     cost = np.empty((0, stacks.own.shape[1]), dtype=np.int64)
-    columns = [(none, none, none, cost, cost, none)]
+    levels = [(none, none, none, cost, cost, none)]
     count = 0
     for level in range(int(length.max(initial=0))):
         alive = np.flatnonzero(length > level)
@@ -201,22 +201,13 @@ def fold(
         np.add.at(innermost, group[ends], own[ends])
         order = np.full(len(one), np.iinfo(np.int64).max)
         np.minimum.at(order, group, stacks.order[alive])
-        columns.append((element[one], above[one], np.full(len(one), level), innermost, total, order))
+        levels.append((element[one], above[one], np.full(len(one), level), innermost, total, order))
         node[alive] = count + group
         count += len(one)
-    element, parent, depth, own, total, order = map(np.concatenate, zip(*columns, strict=True))
+    element, parent, depth, own, total, order = map(np.concatenate, zip(*levels, strict=True))
     parent, depth = parent.astype(np.int32), depth.astype(np.int32)
-    return FlameTree(
-        element,
-        parent,
-        depth,
-        own=own,
-        total=total,
-        order=order,
-        names=names,
-        unit=unit,
-        has_hidden=has_hidden,
-    )
+    columns = {"own": own, "total": total, "order": order}
+    return FlameTree(element, parent, depth, **columns, names=names, unit=unit, has_hidden=has_hidden)
 
 
 def code_flame(
