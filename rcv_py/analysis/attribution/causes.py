@@ -25,10 +25,6 @@ class CauseText(NamedTuple):
 _certain, _likely = partial(CauseText, is_certain=True), partial(CauseText, is_certain=False)
 
 
-def _replayed(name: str, sentence: str) -> CauseText:
-    return _certain(name, sentence, _REPLAYED)
-
-
 def _queue(name: str, operations: str, crowd: str) -> CauseText:
     """A full queue; which operation filled it is a guess."""
     return _likely(
@@ -47,6 +43,7 @@ _REPLAYED = (
     "is charged; for several counters or for scalar loads the likeliest by latency, as a "
     "guess if another fits as well"
 )
+_replayed = partial(_certain, evidence=_REPLAYED)
 
 
 # fmt: off

@@ -50,8 +50,6 @@ class Within(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """The claims of one rule."""
-
     row: np.ndarray
     cause: np.ndarray
     producer: np.ndarray
@@ -150,8 +148,6 @@ class Ledger:
 
 
 class _Share(NamedTuple):
-    """The cycles that one rule got."""
-
     row: np.ndarray
     cycles: np.ndarray
     within: Within | None

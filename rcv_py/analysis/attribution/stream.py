@@ -11,8 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.lines import LDS, MATRIX, MESSAGE, VALU, LineTraits, lines
+from rcv_py.analysis.attribution.lines import MATRIX, MESSAGE, VALU, LineTraits, lines
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.attribution.uses import LineHistory
 from rcv_py.analysis.core.intervals import IntervalSet
@@ -144,13 +143,6 @@ class TokenStream:
         """The tokens of vector arithmetic and matrix instructions, int64, ascending."""
         return np.flatnonzero((self.unit == VALU) | (self.unit == MATRIX))
 
-    @cached_property
-    def lds_accesses(self) -> np.ndarray:
-        """The tokens of accesses to LDS, int64, ascending: tokens of its unit except cross-lane moves."""
-        lds = self.of_unit(LDS)
-        is_access = self.lines.form.take(self.line.take(lds)) == Cause.WAIT_LDS
-        return lds.take(np.flatnonzero(is_access))
-
     def work(self, unit: int) -> UnitOperations:
         """The operations of a unit, SIMD by SIMD, and how long each held it; VALU includes matrix ones."""
         if unit not in self._works:
@@ -180,7 +172,13 @@ class TokenStream:
         key += self.issue.take(token)
         rows = order(key)
         key = key.take(rows)
-        held = narrow(_until_next(key, self.stride)) if held is None else held.take(rows)
+        held = None if held is None else held.take(rows)
+        if held is None:  # until the unit takes its compute unit's next operation; 0 for the last
+            each, held = key // self.stride, np.append(np.diff(key), 0)
+            last = np.flatnonzero(each[1:] != each[:-1])
+            issue, following = (key[at] - each[at] * self.stride for at in (last, last + 1))
+            held[last] = np.where(following >= issue, following, self.stride) - issue
+            held = narrow(held)
         return UnitOperations(token.astype(np.int32).take(rows), self.stride, key, held)
 
     def held(self, token: np.ndarray, issue: np.ndarray) -> np.ndarray:
@@ -226,16 +224,6 @@ class UnitOperations(ColumnTable):
         reach = np.maximum.accumulate(self.key + self.held)
         reach -= self.key
         return narrow(reach)
-
-
-def _until_next(key: np.ndarray, stride: int) -> np.ndarray:
-    """Cycles until the unit took its compute unit's next operation after each, int64; 0 for the last."""
-    held = np.append(np.diff(key), 0)
-    lane = key // stride
-    last = np.flatnonzero(lane[1:] != lane[:-1])  # of a compute unit
-    issue, following = (key[at] - lane[at] * stride for at in (last, last + 1))
-    held[last] = np.where(following >= issue, following, stride) - issue
-    return held
 
 
 def engine_stream(trace: Trace, waves: Sequence[TracedWave]) -> TokenStream:

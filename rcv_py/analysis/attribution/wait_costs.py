@@ -130,8 +130,6 @@ class WaitSummary(NamedTuple):
 
 
 class _Waits(NamedTuple):
-    """Sums over the waits of some waves."""
-
     sums: Sums
     samples: Sums
     waves: int

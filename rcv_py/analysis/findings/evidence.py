@@ -54,14 +54,6 @@ def worst_of(case: FindingContext) -> list[Evidence]:
     return []
 
 
-def worst_end_of(inputs: FindingInputs) -> list[Evidence]:
-    """The end of a program that took longest."""
-    worst = inputs.issued.longest_end
-    if worst is None:
-        return []
-    return [execution(inputs, worst, Message("the longest, {0}", plural(worst.cycles, "cycle")))]
-
-
 def execution(inputs: FindingInputs, one: WorstExecution, text: str) -> Evidence:
     """One execution of an instruction by a wave."""
     wave, beside = inputs.trace.waves.id(one.wave), known_place(inputs.trace, one.line)

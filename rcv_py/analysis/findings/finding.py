@@ -268,22 +268,18 @@ class Finding:
         return bool(self.experiment) and self.trial is not None and self.trial.is_limit
 
     @property
-    def predicted_text(self) -> str:
-        """`predicted 3.4 % (2.1 to 4.0 %)`; "" without a prediction."""
-        return "" if self.predicted is None else Message("predicted {0}", self.predicted.text)
-
-    @property
     def trial_text(self) -> str:
         """A sentence on the trial and its prediction; "" without a prediction."""
-        if not self.experiment:
+        if not self.experiment or self.predicted is None:
             return ""
+        gain = Message("predicted {0}", self.predicted.text)
         what = capitalized(self.experiment)
         limit = ", the limit of what can be done about it" if self.is_limit else ""
-        text = Message("{0}{1}: {2} of the kernel's duration.", what, limit, self.predicted_text)
+        text = Message("{0}{1}: {2} of the kernel's duration.", what, limit, gain)
         best = self.limit or self.predicted
-        is_more = best is not None and best.text != (self.predicted and self.predicted.text)
-        most = Message("The limit of what can be done: {0}.", best.text) if best and is_more else ""
-        if best is None or isnan(best.replayed):
+        is_more = best.text != self.predicted.text
+        most = Message("The limit of what can be done: {0}.", best.text) if is_more else ""
+        if isnan(best.replayed):
             return join_texts(" ", filter(None, (text, most)))
         cut = Message(
             "The bound holds: the replay alone says {0}, as waves then wait elsewhere at other times.",

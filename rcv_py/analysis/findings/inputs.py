@@ -247,12 +247,6 @@ class FindingInputs:
         inside = Ranges(phases.wave.astype(np.int64), phases.begin[:, 0], phases.begin[:, 1])
         return self.answers.of(waiting_inside(self.left_out, inside), self.rows)
 
-    @property
-    def has_long_prologue(self) -> bool:
-        """Whether much of the waves' time passes before their loop."""
-        cycles = self.loops.phases.cycles
-        return len(cycles) > 0 and int(cycles[:, 0].sum()) >= PROLOGUE * max(1, int(cycles.sum()))
-
     @cached_property
     def patterns(self) -> np.ndarray:
         """The pattern of each row of the attribution, its Cause or SCRATCH, uint8."""
@@ -369,10 +363,7 @@ class FindingInputs:
         """The HOTTEST instructions whose largest pattern is among some rows of the attribution."""
         if not len(rows):
             return ()
-        line, hot = self.attribution.line, self._hot_rows
-        is_among = np.zeros(len(line), dtype=bool)
-        is_among[rows] = True
-        return tuple(ascending(line[hot[is_among[hot]]]).tolist())
+        return tuple(ascending(self.attribution.line[np.intersect1d(self._hot_rows, rows)]).tolist())
 
     def producers(self, rows: np.ndarray, count: int) -> list[tuple[int, int]]:
         """(code row, attributed cycles) of the producers, most cycles first."""

@@ -20,7 +20,7 @@ from rcv_py.analysis.findings.finding import (
     Evidence,
     Finding,
 )
-from rcv_py.analysis.findings.inputs import MAX_THREADS, FindingInputs
+from rcv_py.analysis.findings.inputs import MAX_THREADS, PROLOGUE, FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import situation_of
 from rcv_py.analysis.health.mapping import costliest_line
@@ -48,8 +48,10 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     extra = inputs.attainable - mean
     if not is_short:
         extra = min(mean * (limits.goal / max(1, limits.waves) - 1), inputs.launched - limits.waves)
-    # More waves for the same work each wait as long as before where a wave waits once.
-    coverable = work.nothing - _once_a_wave(inputs) if is_short else work.nothing
+    coverable = work.nothing
+    if is_short:  # more waves for the same work each wait as long as before at what they run once
+        is_once = np.append(inputs.loops.hits.hits <= work.waves, False)[inputs.attribution.line]
+        coverable -= inputs.bounds.of(np.flatnonzero(is_once)).cycles
     if extra <= 0.25 or coverable <= 0:
         return
     # Another wave adds at most as many working cycles as each of the others has, at independent times: it
@@ -87,13 +89,6 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
         "cost instructions. " + join_texts(" ", limits.notes),
         unit=SIMD_CYCLES,
     )
-
-
-def _once_a_wave(inputs: FindingInputs) -> int:
-    """Cycles of SIMDs in which nothing happens and a wave waits at an instruction that waves run once."""
-    line = inputs.attribution.line
-    is_once = np.append(inputs.loops.hits.hits <= inputs.exposure.waves, False)[line]  # -1: the last entry
-    return inputs.bounds.of(np.flatnonzero(is_once)).cycles
 
 
 def underfill(inputs: FindingInputs) -> Iterator[Finding]:
@@ -179,11 +174,8 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
     length = round(numbers.tail * span)
     begin = numbers.end - length
     area, cycles = _wasted(curve, begin, numbers.end)
-    rows = inputs.counted
-    last = int(rows[np.argmax(inputs.trace.waves.end[rows])]) if len(rows) else -1
-    evidence = [window_of(begin, numbers.end, "the tail")]
-    if last >= 0:
-        evidence.append(wave_of(inputs, last, "the traced wave that ends last"))
+    last = inputs.counted[np.argsort(-inputs.trace.waves.end[inputs.counted], kind="stable")][:1].tolist()
+    of_last = (wave_of(inputs, row, "the traced wave that ends last") for row in last)
     yield finding_of(
         situation_of(inputs),
         "grid-tail",
@@ -198,7 +190,7 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
             plural(numbers.peak, "wave"),
             area / max(1, length),
         ),
-        evidence=tuple(evidence),
+        evidence=(window_of(begin, numbers.end, "the tail"), *of_last),
         unit=DEVICE_CYCLES,
     )
 
@@ -244,11 +236,10 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
 
 def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     """Prologue: much of each wave's time passes before its loop, or no loop runs twice."""
-    phases = inputs.loops.phases
-    if not inputs.has_long_prologue:
-        return
-    cycles = phases.cycles
+    phases, cycles = inputs.loops.phases, inputs.loops.phases.cycles
     total, before = int(cycles.sum()), int(cycles[:, 0].sum())
+    if not len(cycles) or before < PROLOGUE * max(1, total):
+        return
     stalled = int(phases.stall[:, 0].sum())
     table = inputs.loops.loops.table
     worst = int(np.argmax(cycles[:, 0]))

@@ -85,18 +85,10 @@ def numbers(spans: MarkerSpans, costs: ScopeCosts) -> Iterator[KeyNumber]:
     """Yield the key number of scopes."""
     scopes = costs.own > 0
     units = plural(len(distinct(spans.se, spans.sa, spans.cu)[0]), "compute unit")
-    yield KeyNumber(
-        "scopes",
-        "In scopes",
-        plural(int(costs.own.sum()), "wave cycle"),
-        Message(
-            "{0} of {1}, on {2}",
-            plural(int(costs.entries[scopes].sum()), "entry", "entries"),
-            plural(int(scopes.sum()), "scope"),
-            units,
-        ),
-        "Cycles of all waves inside of scopes of markers.",
-    )
+    entries = plural(int(costs.entries[scopes].sum()), "entry", "entries")
+    of = Message("{0} of {1}, on {2}", entries, plural(int(scopes.sum()), "scope"), units)
+    cycles = plural(int(costs.own.sum()), "wave cycle")
+    yield KeyNumber("scopes", "In scopes", cycles, of, "Cycles of all waves inside of scopes of markers.")
 
 
 def by_scope(inputs: FindingInputs) -> Iterator[Finding]:
@@ -167,10 +159,8 @@ def _longest(inputs: FindingInputs, spans: MarkerSpans, costs: ScopeCosts, row: 
     """The longest entry of a scope, as a range of time."""
     rows = np.flatnonzero(spans.name_id == costs.name_id[row])
     one = int(rows[np.argmax((spans.end - spans.begin)[rows])])
-    place = place_name(
-        *(int(getattr(spans, name)[one]) for name in ("se", "sa", "cu", "simd", "slot")),
-        unit=inputs.trace.architecture.unit_name,
-    )
+    numbers = (int(getattr(spans, name)[one]) for name in ("se", "sa", "cu", "simd", "slot"))
+    place = place_name(*numbers, unit=inputs.trace.architecture.unit_name)
     return Evidence(
         "window", Message("the longest, on {0}", place), begin=int(spans.begin[one]), end=int(spans.end[one])
     )

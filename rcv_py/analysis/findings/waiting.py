@@ -11,12 +11,12 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.findings.evidence import (
+    execution,
     line_of,
     of_pattern,
     producers_of,
     wave_of,
     window_of,
-    worst_end_of,
     worst_of,
 )
 from rcv_py.analysis.findings.finding import Finding
@@ -78,13 +78,8 @@ def _stalled(case: FindingContext, of: str = "") -> str:
     """Stalled cycles of a situation, and their part of the stall of all waves."""
     table = case.inputs.attribution
     stalled, total = int(table.stall[case.claimed.rows].sum()), max(1, table.total_stall)
-    return Message(
-        "{0} of {1} stalled cycles of all waves ({2}{3})",
-        count(stalled),
-        count(total),
-        percent(stalled, total),
-        of,
-    )
+    part = percent(stalled, total)
+    return Message("{0} of {1} stalled cycles of all waves ({2}{3})", count(stalled), count(total), part, of)
 
 
 def _sentences(case: FindingContext, what: str) -> Iterator[str]:
@@ -128,16 +123,13 @@ def _distance(case: FindingContext) -> Iterator[str]:
             count(round(uses.matrix[row])),
             count(round(uses.vector[row])),
         )
-    if np.isnan(latency):
+    took = "" if np.isnan(latency) else count(round(latency))
+    if not took:
         yield Message("{0}.", issued)
     elif latency > median:
-        yield Message("{0} and takes {1}.", issued, count(round(latency)))
+        yield Message("{0} and takes {1}.", issued, took)
     else:
-        yield Message(
-            "{0} and takes {1} in the median: waves wait for the slow executions.",
-            issued,
-            count(round(latency)),
-        )
+        yield Message("{0} and takes {1} in the median: waves wait for the slow executions.", issued, took)
 
 
 def width_sentences(case: FindingContext) -> Iterator[str]:
@@ -245,7 +237,8 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
     cycles = exposure.nothing_ending
     if not cycles:
         return
-    ends = np.flatnonzero(ends_of(inputs.trace.code)).tolist()
+    ends, worst = np.flatnonzero(ends_of(inputs.trace.code)).tolist(), inputs.issued.longest_end
+    longest = "" if worst is None else Message("the longest, {0}", plural(worst.cycles, "cycle"))
     yield finding_of(
         case,
         "drain-at-end",
@@ -261,7 +254,7 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
         ),
         evidence=(
             *(line_of(inputs, line) for line in ends[:1]),
-            *worst_end_of(inputs),
+            *(execution(inputs, one, longest) for one in (worst,) if one is not None),
             *(line_of(inputs, line, "the last one before") for line in case.producers[:2]),
         ),
         assumption=Message(

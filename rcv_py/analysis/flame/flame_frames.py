@@ -225,10 +225,8 @@ def flame_tree(
     Raises UsageError if the capture does not have the data.
     """
     if content == "markers" and metric is not Metric.TOTAL:
-        raise UsageError(
-            "Scopes of markers have a duration and no other measure.",
-            hint="Use the metric total, or the content both.",
-        )
+        hint = "Use the metric total, or the content both."
+        raise UsageError("Scopes of markers have a duration and no other measure.", hint=hint)
     is_marked, is_hiding = content in ("markers", "both"), metric is Metric.NONHIDDEN
     hidden, note = None, NOT_IN_RANGE if is_hiding else ""
     if is_hiding and not charged.is_ranged:
@@ -255,10 +253,8 @@ def _marked(
 ) -> FlameTree:
     spans = found.of(_MARKERS)
     if not len(spans):
-        raise UsageError(
-            Message("{0} has no markers.", trace.name),
-            hint="Record a kernel with marked scopes, or use the content source.",
-        )
+        hint = "Record a kernel with marked scopes, or use the content source."
+        raise UsageError(Message("{0} has no markers.", trace.name), hint=hint)
     if content == "markers":
         return coarse_markers(spans)
     return marked_tree(spans, found.of(scoped_costs(spans, show_idle=show_idle)), trace.code, hidden)

@@ -284,8 +284,6 @@ class _Visits(ColumnTable):
 
 @dataclass(frozen=True, eq=False)
 class _Lives(ColumnTable):
-    """One row a wave."""
-
     wave: np.ndarray  # int64, row of the wave index
     begin: np.ndarray  # int64, cycles, aligned
     end: np.ndarray  # int64, cycles, aligned
@@ -301,8 +299,6 @@ class _Turns(ColumnTable):
 
 
 class _Part(NamedTuple):
-    """Results of some waves about loops."""
-
     loops: Sums  # pair, and jumps, waves, cycles; stall, idle and kinds of iterations in the statistics
     lengths: _Lengths
     visits: _Visits

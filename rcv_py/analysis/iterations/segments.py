@@ -31,7 +31,7 @@ from rcv_py.analysis.core.median import MEDIAN, at_ranks
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked
 from rcv_py.analysis.core.saturated import Sums, summed, sums
-from rcv_py.analysis.core.token_columns import TokenColumns, sums_by_kind
+from rcv_py.analysis.core.token_columns import sums_by_kind
 from rcv_py.analysis.program.matrix_forms import passes_of
 from rcv_py.analysis.waves.barriers import crossings, meetings
 from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
@@ -69,8 +69,6 @@ class Segments(ColumnTable):
 
 
 class _Part(NamedTuple):
-    """Results of some waves."""
-
     barriers: Barriers  # of all waves
     counted: np.ndarray  # int64, index rows of the waves that count
     spent: Sums  # pair of barriers: stall, idle, kinds, matrix passes, of the waves that count
@@ -81,11 +79,6 @@ _SPENT = 3 + KIND_COUNT  # columns
 
 def _map(trace: Trace, parcel: Parcel) -> _Part:
     tokens = parcel.own
-    counted = np.array([wave.row for wave in tokens.waves], dtype=np.int64)
-    return _Part(barriers_of(trace, parcel), counted, _spent(trace, tokens))
-
-
-def _spent(trace: Trace, tokens: TokenColumns) -> Sums:
     found = crossings(tokens, trace.code)
     key = _keys(*_ends(found.line, found.wave, len(tokens.waves)))
     is_barrier = np.zeros(len(tokens), dtype=bool)
@@ -99,7 +92,8 @@ def _spent(trace: Trace, tokens: TokenColumns) -> Sums:
         *sums_by_kind(segment[inside], tokens.kind[inside], tokens.duration[inside], n).T,
         sums(segment[matrix], passes, n),
     )
-    return summed(key, *columns)
+    counted = np.array([wave.row for wave in tokens.waves], dtype=np.int64)
+    return _Part(barriers_of(trace, parcel), counted, summed(key, *columns))
 
 
 def _ends(line: np.ndarray, wave: np.ndarray, waves: int) -> tuple[np.ndarray, np.ndarray]:

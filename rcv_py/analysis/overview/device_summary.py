@@ -83,14 +83,8 @@ def summary_by(rows: Collection[int] | None) -> Staged[Any, Any, DeviceSummary]:
 
 
 def _summary_without(left_out: frozenset[int], *, rows: Collection[int] | None) -> Reduction[Any, Any]:
-    merge = by_field(
-        _Part,
-        lines=LINES.merge,
-        states=STATE_SHARES.merge,
-        pipes=PIPE_USE.merge,
-        work=joined_cycles,
-        read=sum,
-    )
+    lines, states, pipes = LINES.merge, STATE_SHARES.merge, PIPE_USE.merge
+    merge = by_field(_Part, lines=lines, states=states, pipes=pipes, work=joined_cycles, read=sum)
     done = partial(_finish, left_out=left_out, rows=None if rows is None else frozenset(rows))
     return Reduction(partial(_map, left_out=left_out), merge, done, is_together=True, is_of_simd=True)
 

@@ -15,7 +15,6 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health.capture_health import HEALTHY, capture_health, headline, verdict
 from rcv_py.analysis.health.replicates import fingerprint, line_costs, replicate_noise
 from rcv_py.base.text import short_kernel
-from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
@@ -67,7 +66,8 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
     code = trace.code
     rows = ~code.is_label
     notes = capture_health(trace)
-    top, share = _top(code)
+    stall = code.stall if code.stall.any() or code.samples_stalled is None else code.samples_stalled
+    top = int(np.argmax(stall)) if stall.any() else -1
     curve = all_resident(trace.occupancy)
     numbers = None if curve is None else occupancy_numbers(curve)
     launch = launch_of(trace)
@@ -90,7 +90,7 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
         stall=int(code.stall.sum()),
         top=" ".join(code.text[top].split()) if top >= 0 else "",
         top_line=top,
-        top_share=share,
+        top_share=int(stall[top]) / int(stall.sum()) if top >= 0 else 0.0,
         top_source=known_place(trace, top),
         mean_waves=0.0 if numbers is None else numbers.mean,
         peak_waves=0 if numbers is None else numbers.peak,
@@ -110,16 +110,6 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
         bound="" if bound is None else bound.name,
         finding="" if findings is None else findings.headline,
     )
-
-
-def _top(code: CodeTable) -> tuple[int, float]:
-    """The code line with most stall, -1 if nothing stalled, and its share of all stall."""
-    stall = code.stall if code.stall.any() or code.samples_stalled is None else code.samples_stalled
-    total = int(stall.sum())
-    if not total:
-        return -1, 0.0
-    top = int(np.argmax(stall))
-    return top, int(stall[top]) / total
 
 
 def with_replicates(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:

@@ -11,7 +11,7 @@ Executions and their operations belong to the range in which they issue.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -177,40 +177,28 @@ def _finish(window: TimeWindow, trace: Trace, part: RangePart) -> RangeCosts:
     rows = len(trace.code)
     columns = [column[:rows] for column in saturated.dense(part.lines, rows + 1)]
     hits, lanes = columns[0], wave_lanes(trace.code, trace.architecture)
+    key, cycles = part.units
+    units = len(np.unique(part.places // (_SIMDS * len(UNITS))))
+    kind, is_shared = key // _SIMDS % len(UNITS), key % _SIMDS == SHARED + 1
+    used = []
+    for number in np.unique(kind).tolist():
+        mine = kind == number
+        count = units if is_shared[mine].all() else len(part.places)
+        used.append(UnitUse(UNITS[number], max(count, int(np.count_nonzero(mine))), int(cycles[mine].sum())))
     return RangeCosts(
         window=window,
         waves=part.waves,
         wave_cycles=part.wave_cycles,
         **dict(zip(("hits", "stall", "busy", "idle"), columns, strict=True)),
         causes=table_of(trace, part.claims),
-        units=_used(part),
+        units=tuple(used),
         flops=float(hits @ flops_of(trace.code)) if rows else 0.0,
         vector_flops=float(hits @ lane_flops_of(trace.code)) * lanes if rows else 0.0,
     )
 
 
-def _used(part: RangePart) -> tuple[UnitUse, ...]:
-    key, busy = part.units
-    simds = len(part.places)
-    units = len(np.unique(part.places // (_SIMDS * len(UNITS))))
-    kind, is_shared = key // _SIMDS % len(UNITS), key % _SIMDS == SHARED + 1
-    used = []
-    for number in np.unique(kind).tolist():
-        mine = kind == number
-        count = units if is_shared[mine].all() else simds
-        used.append(UnitUse(UNITS[number], max(count, int(np.count_nonzero(mine))), int(busy[mine].sum())))
-    return tuple(used)
-
-
-_MERGE = by_field(
-    RangePart,
-    claims=joined_attribution,
-    lines=added(_COLUMNS),
-    units=added(1),
-    places=union,
-    waves=sum,
-    wave_cycles=sum,
-)
+_SUMS: dict[str, Any] = {"lines": added(_COLUMNS), "units": added(1), "waves": sum, "wave_cycles": sum}
+_MERGE = by_field(RangePart, claims=joined_attribution, places=union, **_SUMS)
 
 
 def range_costs_by(window: TimeWindow, survey: Survey) -> Reduction[RangePart, RangeCosts]:

@@ -96,11 +96,9 @@ def length(work: BlockInstructions, order: Sequence[int], turns: int = 1) -> int
 
 
 class _Player:
-    """Issues instructions in order."""
-
     def __init__(self, work: BlockInstructions) -> None:
         self._work = work
-        self._read = [bits(value) for value in work.reads]
+        self._touched = [bits(read | written) for read, written in zip(work.reads, work.writes, strict=True)]
         self._written = [bits(value) for value in work.writes]
         self.now = 0
         self._free: dict[int, int] = {}
@@ -109,11 +107,8 @@ class _Player:
 
     def when(self, at: int) -> int:
         """When an instruction could issue next."""
-        moment = max(self.now, self._free.get(self._work.unit[at], 0))
-        ready = self._ready
-        for bit in self._read[at]:
-            moment = max(moment, ready.get(bit, 0))
-        for bit in self._written[at]:  # a pending result must not be overwritten
+        moment, ready = max(self.now, self._free.get(self._work.unit[at], 0)), self._ready
+        for bit in self._touched[at]:  # a pending result must neither be read nor overwritten
             moment = max(moment, ready.get(bit, 0))
         return moment
 

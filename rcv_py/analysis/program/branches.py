@@ -119,8 +119,6 @@ def branches(waves: Iterable[TracedWave], code: CodeTable) -> Branches:
 
 
 class _Jumps(NamedTuple):
-    """The jumps of some waves."""
-
     pairs: Sums  # source << 32 | target, and times
     lines: Sums  # code row, and how often it jumped, fell through and ran
 

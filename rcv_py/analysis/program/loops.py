@@ -148,7 +148,15 @@ def loops(table: Blocks, jumps: Branches | None = None) -> Loops:
     low, high, depth = _nested(headers[np.argsort(-enter[headers])].tolist(), tails, before)
     rounds = back = np.zeros(len(headers), dtype=np.int64)
     if jumps is not None:
-        back = _continued(table, tail, head, headers, jumps)
+        # How often the back edges to each header were taken.
+        back = np.zeros(len(headers), dtype=np.int64)
+        edge = tail.astype(np.int64) << 32 | head
+        jump = table.of_row[jumps.source].astype(np.int64) << 32 | table.of_row[jumps.target]
+        is_back = np.isin(jump, edge)
+        np.add.at(back, np.searchsorted(headers, jump[is_back] & 0xFFFFFFFF), jumps.taken[is_back])
+        falls = head[tail == head - 1]  # the block above falls into its header
+        last = table.stop[falls - 1] - 1
+        back[np.searchsorted(headers, falls)] += jumps.ran[last] - jumps.jumped[last]
         rounds = jumps.ran[table.head[headers]].astype(np.int64)
     first, stop, own = table.first[low[headers]], table.stop[high[headers]], depth[headers]
     return Loops(headers, first, stop, depth=own, back=back, rounds=rounds, depth_of_block=depth)
@@ -211,18 +219,3 @@ def _find(whole: list[int], block: int) -> int:
     while whole[block] != top:
         whole[block], block = top, whole[block]
     return top
-
-
-def _continued(
-    table: Blocks, tail: np.ndarray, head: np.ndarray, headers: np.ndarray, jumps: Branches
-) -> np.ndarray:
-    """Return how often the back edges to each header were taken, int64."""
-    back = np.zeros(len(headers), dtype=np.int64)
-    edge = tail.astype(np.int64) << 32 | head
-    jump = table.of_row[jumps.source].astype(np.int64) << 32 | table.of_row[jumps.target]
-    is_back = np.isin(jump, edge)
-    np.add.at(back, np.searchsorted(headers, jump[is_back] & 0xFFFFFFFF), jumps.taken[is_back])
-    falls = head[tail == head - 1]  # the block above falls into its header
-    last = table.stop[falls - 1] - 1
-    back[np.searchsorted(headers, falls)] += jumps.ran[last] - jumps.jumped[last]
-    return back

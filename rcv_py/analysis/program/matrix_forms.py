@@ -163,8 +163,6 @@ def matrix_passes(code: CodeTable, target: str) -> MatrixPasses:
 
 
 class _Use(NamedTuple):
-    """The use of the matrix units by some waves."""
-
     busy: int  # cycles
     executions: int
     lives: np.ndarray  # int64 [waves, 3]: number of the SIMD, begin, end

@@ -97,7 +97,17 @@ class Hoists:
         self._texts = [text.strip() for text in code.text]
         self._known: dict[int, HoistRange] = {}
         self._rows: dict[int, list[int]] = {}  # registers with pending loads before each row of a block
-        self._table, self._begins = _at_begin(code, self._rules)
+        self._table = blocks(code)
+        gens, kills = [], []
+        for first, stop in zip(self._table.first.tolist(), self._table.stop.tolist(), strict=True):
+            gen = kill = 0
+            for text in self._texts[first:stop]:
+                more, less = _step(self._rules, text)
+                gen, kill = more | (gen & ~less), kill | less
+            gens.append(gen)
+            kills.append(kill)
+        # The registers that loads may still write at the begin of each block.
+        self._begins = forward(gens, kills, *ways(self._table))
 
     def of(self, row: int) -> HoistRange:
         """Return how far the instruction at a code row may move."""
@@ -168,20 +178,6 @@ class Hoists:
         return self._rows[block]
 
 
-def _at_begin(code: CodeTable, rules: WaitcntGeneration) -> tuple[Blocks, list[int]]:
-    """Return the blocks of a program, and the registers that loads may still write at each begin."""
-    table = blocks(code)
-    gens, kills = [], []
-    for first, stop in zip(table.first.tolist(), table.stop.tolist(), strict=True):
-        gen = kill = 0
-        for row in range(first, stop):
-            more, less = _step(rules, code.text[row].strip())
-            gen, kill = more | (gen & ~less), kill | less
-        gens.append(gen)
-        kills.append(kill)
-    return table, forward(gens, kills, *ways(table))
-
-
 # A set has the registers of each counter, one counter after the other.
 _ONE = (1 << BITS) - 1
 
@@ -231,7 +227,17 @@ def room_above(trace: Trace, row: int) -> RoomAbove:
     text = code.text[row].strip()
     if not has_known_operands(text):
         return RoomAbove(row, UNREADABLE)
-    return _of_load(trace, row) if is_load(text) else RoomAbove(row, STAYS)
+    if not is_load(text):
+        return RoomAbove(row, STAYS)
+    found = hoists(code, trace.architecture).of(row)
+    top, mnemonic = _above(trace, row, found.up), code.text[found.at].strip().partition(" ")[0]
+    why = Message("Instruction {0}, {1}: {2}.", found.at, mnemonic, found.limit.text)
+    if found.limit is HoistLimit.DESTINATION and found.renamed_up > found.up:
+        higher = _above(trace, row, found.renamed_up)
+        why = Message("{0}; with other registers that are free it could go up to {1}.", why[:-1], higher)
+    if found.limit is HoistLimit.BLOCK:
+        why = Message("The basic block begins at {0}.", top)
+    return RoomAbove(top, why)
 
 
 def why_not_before(trace: Trace, row: int, before: int) -> str:
@@ -242,22 +248,6 @@ def why_not_before(trace: Trace, row: int, before: int) -> str:
     if before in (row, row + 1):
         return HERE
     return BELOW if before > row else room.why if before < room.top else ""
-
-
-def _of_load(trace: Trace, row: int) -> RoomAbove:
-    code = trace.code
-    found = hoists(code, trace.architecture).of(row)
-    why = _sentence(trace, found.at, found.limit.text)
-    if found.limit is HoistLimit.DESTINATION and found.renamed_up > found.up:
-        higher = _above(trace, row, found.renamed_up)
-        why = Message("{0}; with other registers that are free it could go up to {1}.", why[:-1], higher)
-    if found.limit is HoistLimit.BLOCK:
-        why = Message("The basic block begins at {0}.", _above(trace, row, found.up))
-    return RoomAbove(_above(trace, row, found.up), why)
-
-
-def _sentence(trace: Trace, at: int, why: str) -> str:
-    return Message("Instruction {0}, {1}: {2}.", at, trace.code.text[at].strip().partition(" ")[0], why)
 
 
 def _above(trace: Trace, row: int, steps: int) -> int:

@@ -183,8 +183,6 @@ class _Waves(ColumnTable):
 
 
 class _Read(NamedTuple):
-    """The data that populations are computed from."""
-
     waves: _Waves
     ways: tuple[bytes, ...]  # int32, the blocks of each path, ascending; each path once
     ran: np.ndarray  # int64, code rows that any wave executed, ascending
@@ -446,11 +444,8 @@ def wave_choice(table: Populations, name: str = WORKING) -> WaveChoice:
         names = zip(table.id, table.name, strict=True)
         which = np.flatnonzero([name.lower() in (id.lower(), text.lower()) for id, text in names])[:1]
         if not len(which):
-            known = ", ".join(dict.fromkeys((WORKING, ALL, *table.id)))
-            raise UsageError(
-                Message("There is no population {0!r} of waves.", name),
-                hint=Message("There are: {0}.", known),
-            )
+            known = Message("There are: {0}.", ", ".join(dict.fromkeys((WORKING, ALL, *table.id))))
+            raise UsageError(Message("There is no population {0!r} of waves.", name), hint=known)
     rows = table.rows(which)
     of = "" if len(rows) == whole else Message(" of {0:,}", whole)
     text = plural(len(rows), "working wave" if name == WORKING else "wave") + of

@@ -20,7 +20,6 @@ import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waves.barriers import RELEASE, Crossings, crossings, last_ends
 from rcv_py.base.runs import ascending, borders, distinct, run_starts, starts_run
 from rcv_py.base.text import TextEnum
@@ -73,16 +72,6 @@ class GroupFacts(ColumnTable):
     last_end: np.ndarray  # int64, cycles: when its last token ended, its begin if it has none
 
 
-def group_facts(tokens: TokenColumns) -> GroupFacts:
-    """Return the facts of some waves."""
-    facts = [
-        (one.row, one.id.se, one.cu, one.id.simd, one.begin, one.end, one.workgroup) for one in tokens.waves
-    ]
-    names = field_names(GroupFacts)[:-1]
-    columns = np.array(facts, dtype=np.int64).reshape(-1, len(names)).T
-    return GroupFacts(**dict(zip(names, columns, strict=True)), last_end=last_ends(tokens))
-
-
 class Barriers(NamedTuple):
     """Waves in order of the wave index, and all their barriers, from which workgroups are derived."""
 
@@ -103,7 +92,13 @@ def barriers_of(trace: Trace, parcel: Parcel) -> Barriers:
     found = crossings(tokens, trace.code)
     at = Crossings(**{name: getattr(found, name) for name in field_names(Crossings)})
     line, wave, nth = (column.astype(np.int32) for column in (at.line, at.wave, at.nth))
-    return Barriers(group_facts(tokens), replace(at, line=line, wave=wave, nth=nth))
+    facts = [
+        (one.row, one.id.se, one.cu, one.id.simd, one.begin, one.end, one.workgroup) for one in tokens.waves
+    ]
+    names = field_names(GroupFacts)[:-1]
+    columns = np.array(facts, dtype=np.int64).reshape(-1, len(names)).T
+    waves = GroupFacts(**dict(zip(names, columns, strict=True)), last_end=last_ends(tokens))
+    return Barriers(waves, replace(at, line=line, wave=wave, nth=nth))
 
 
 def joined_barriers(parts: Sequence[Barriers]) -> Barriers:

@@ -93,12 +93,8 @@ def _replayed(tokens: TokenColumns, effects: _Effects) -> WaitLinks:
             often = does.take(ops)
             ops, kind = np.repeat(ops, often), np.repeat(kind, often)
         before_each, of_wave = borders(does), wave.take(own)
-        mine = _Waits(
-            wave=of_wave,
-            left=left.take(line.take(own)),
-            issued=before_each.take(own),
-            base=before_each.take(wave_first).take(of_wave),
-        )
+        base = before_each.take(wave_first).take(of_wave)
+        mine = _Waits(of_wave, left.take(line.take(own)), before_each.take(own), base)
         begin, stop, is_ordered = _released(kind, mine)
         number = np.full(len(own), NUMBER_OF[counter])
         waits.append((token.take(own), number, mine.left, begin + before, stop - begin, is_ordered))
@@ -128,20 +124,15 @@ class _Effects:
         `executions` has the executions of each row.
         """
         for new in np.flatnonzero((executions > 0) & (self._state[:-1] == 0)).tolist():
-            self._learn(new)
+            effect = self.rules.effect(self._texts[new])
+            for place, name in enumerate(self.rules.order):
+                raised = [kind for counter, kind in effect.raises if counter == name]
+                self.times[place, new] = len(raised)
+                self.kind[place, new] = KIND_OF[raised[-1]] if raised else 0
+                self.left[place, new] = dict(effect.waits).get(name, -1)
+            # At last: other threads may read it.
+            self._state[new] = _NOTHING if effect is NOTHING else _SOMETHING
         return (self._state == _SOMETHING).take(row)
-
-    def _learn(self, row: int) -> None:
-        effect, place = self.rules.effect(self._texts[row]), self.rules.order.index
-        counts = [(name, raised) for name, raised in effect.raises if name in self.rules.order]
-        waits = [(name, number) for name, number in effect.waits if name in self.rules.order]
-        for name, raised in counts:
-            self.kind[place(name), row] = KIND_OF[raised]
-        for name in {name for name, _ in counts}:
-            self.times[place(name), row] = sum(name == other for other, _ in counts)
-        for name, number in waits:
-            self.left[place(name), row] = number
-        self._state[row] = _NOTHING if effect is NOTHING else _SOMETHING  # last: other threads may read it
 
 
 _NOTHING, _SOMETHING = 1, 2
