@@ -175,9 +175,7 @@ def claim_operand_reads(stream: TokenStream, ledger: Ledger) -> None:
     """
     lines, unit = stream.lines, stream.lines.unit
     is_vector = (unit == VALU) | (unit == MATRIX)
-    lds = stream.of_unit(LDS)
-    accesses = lds[lines.form[stream.line[lds]] == Cause.WAIT_LDS]  # no cross-lane moves
-    for is_late, operations in ((is_vector, stream.of_unit(VMEM)), (unit == VALU, accesses)):
+    for is_late, operations in ((is_vector, stream.of_unit(VMEM)), (unit == VALU, stream.lds_accesses)):
         rows = ledger.of_lines(is_late)
         token = ledger.token[rows]
         memory = stream.last_of(operations, token)

@@ -11,7 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.attribution.lines import MATRIX, MESSAGE, VALU, LineTraits, lines
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.lines import LDS, MATRIX, MESSAGE, VALU, LineTraits, lines
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.attribution.uses import LineHistory
 from rcv_py.analysis.core.intervals import IntervalSet
@@ -142,6 +143,12 @@ class TokenStream:
     def vector(self) -> np.ndarray:
         """The tokens of vector arithmetic and matrix instructions, int64, ascending."""
         return np.flatnonzero((self.unit == VALU) | (self.unit == MATRIX))
+
+    @cached_property
+    def lds_accesses(self) -> np.ndarray:
+        """The tokens of accesses to LDS, int64, ascending: tokens of its unit except cross-lane moves."""
+        lds = self.of_unit(LDS)
+        return lds[self.lines.form.take(self.line.take(lds)) == Cause.WAIT_LDS]
 
     def work(self, unit: int) -> UnitOperations:
         """The operations of a unit, SIMD by SIMD, and how long each held it; VALU includes matrix ones."""

@@ -237,8 +237,11 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
     cycles = exposure.nothing_ending
     if not cycles:
         return
-    ends, worst = np.flatnonzero(ends_of(inputs.trace.code)).tolist(), inputs.issued.longest_end
-    longest = "" if worst is None else Message("the longest, {0}", plural(worst.cycles, "cycle"))
+    evidence = [line_of(inputs, line) for line in np.flatnonzero(ends_of(inputs.trace.code))[:1].tolist()]
+    if worst := inputs.issued.longest_end:
+        longest = Message("the longest, {0}", plural(worst.cycles, "cycle"))
+        evidence.append(execution(inputs, worst, longest))
+    evidence += (line_of(inputs, line, "the last one before") for line in case.producers[:2])
     yield finding_of(
         case,
         "drain-at-end",
@@ -252,11 +255,7 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
             count(exposure.ending),
             percent(exposure.ending, max(1, exposure.lives)),
         ),
-        evidence=(
-            *(line_of(inputs, line) for line in ends[:1]),
-            *(execution(inputs, one, longest) for one in (worst,) if one is not None),
-            *(line_of(inputs, line, "the last one before") for line in case.producers[:2]),
-        ),
+        evidence=tuple(evidence),
         assumption=Message(
             "Doubtful: the trace gives s_endpgm a long latency that need not cost anything, "
             "since the slot may be free before. {0}",

@@ -125,11 +125,12 @@ class _Effects:
         """
         for new in np.flatnonzero((executions > 0) & (self._state[:-1] == 0)).tolist():
             effect = self.rules.effect(self._texts[new])
-            for place, name in enumerate(self.rules.order):
+            waits = dict(effect.waits)
+            for place, name in enumerate(self.rules.order if effect is not NOTHING else ()):
                 raised = [kind for counter, kind in effect.raises if counter == name]
                 self.times[place, new] = len(raised)
                 self.kind[place, new] = KIND_OF[raised[-1]] if raised else 0
-                self.left[place, new] = dict(effect.waits).get(name, -1)
+                self.left[place, new] = waits.get(name, -1)
             # At last: other threads may read it.
             self._state[new] = _NOTHING if effect is NOTHING else _SOMETHING
         return (self._state == _SOMETHING).take(row)
