@@ -14,8 +14,8 @@ from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.parcels import alone
 from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.flame.flame import Metric
+from rcv_py.analysis.flame.flame_frames import marked_tree, scoped_costs
 from rcv_py.analysis.flame.flame_layout import SiblingOrder
-from rcv_py.analysis.flame.flame_markers import marked_tree, scoped_costs
 from rcv_py.features.flame.choices import Content, FlameChoice, scene_job
 from rcv_py.features.hotspot.panel import HotspotPanel
 from rcv_py.features.line.token_panel import TokenDetailsPanel

@@ -284,6 +284,8 @@ class _Visits(ColumnTable):
 
 @dataclass(frozen=True, eq=False)
 class _Lives(ColumnTable):
+    """One row a wave."""
+
     wave: np.ndarray  # int64, row of the wave index
     begin: np.ndarray  # int64, cycles, aligned
     end: np.ndarray  # int64, cycles, aligned

@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QWidget
 from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, code_flame
-from rcv_py.analysis.flame.flame_layout import SiblingOrder, layout, sandwich_frames
-from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
-from rcv_py.analysis.flame.flame_text import labels
+from rcv_py.analysis.flame.flame_frames import coarse_markers, marked_tree, scoped_costs
+from rcv_py.analysis.flame.flame_layout import SiblingOrder, labels, layout, sandwich_frames
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency
 from rcv_py.base.text import Message, elide_right
 from rcv_py.model.modes import LatencyMode

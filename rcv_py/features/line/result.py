@@ -13,7 +13,7 @@ from rcv_py.analysis.cost.distribution import MEASURES, DistributionChoice, Line
 from rcv_py.analysis.cost.pc_samples import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.timeline.token_details import line_totals, token_details
-from rcv_py.analysis.waits.token_waits import ReleasedBy, token_waits
+from rcv_py.analysis.waits.wait_latency import ReleasedBy, token_waits
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace

@@ -15,7 +15,7 @@ from rcv_py.analysis.cost.pc_samples import StallReasons, reason_name, stall_rea
 from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.analysis.timeline import token_details as details
 from rcv_py.analysis.timeline.token_details import NO_OTHER_WAVES, Meanwhile, meanwhile
-from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
+from rcv_py.analysis.waits.wait_latency import Awaited, ReleasedBy, TokenWaits, token_waits
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.base.errors import RcvError
 from rcv_py.base.text import Message, join_texts, percent, plural
