@@ -31,7 +31,7 @@ UNUSED = (
     "ui.flame",
     "ui.shell.palette",
 )
-NOT_FIRST = ("analysis.findings.detect", "analysis.waits.token_waits", "features.findings.result")
+NOT_FIRST = ("analysis.findings.detect", "analysis.waits.wait_latency", "features.findings.result")
 CHILD = """
 import json, linecache, sys
 import rcv_py.ui

@@ -51,7 +51,7 @@ from rcv_py.analysis.program.language import language
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, WaveChoice, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
-from rcv_py.base.runs import ascending, run_starts
+from rcv_py.base.runs import ascending, is_in, run_starts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -363,7 +363,8 @@ class FindingInputs:
         """The HOTTEST instructions whose largest pattern is among some rows of the attribution."""
         if not len(rows):
             return ()
-        return tuple(ascending(self.attribution.line[np.intersect1d(self._hot_rows, rows)]).tolist())
+        hot = self._hot_rows
+        return tuple(ascending(self.attribution.line[hot[is_in(hot, rows)]]).tolist())
 
     def producers(self, rows: np.ndarray, count: int) -> list[tuple[int, int]]:
         """(code row, attributed cycles) of the producers, most cycles first."""

@@ -15,7 +15,7 @@ from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.branches import flow
 from rcv_py.analysis.program.loops import loops
 from rcv_py.analysis.waits.waitcnt.replay import replay, waits
-from rcv_py.base.runs import ascending
+from rcv_py.base.runs import ascending, is_in
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable
@@ -127,5 +127,6 @@ def _place_far(
     first, last = top[rows], bottom[rows]
     for place in range(len(rows) - len(far), len(rows)):
         crossed = (first[:place] <= last[place]) & (last[:place] >= first[place])
-        held[place] = np.setdiff1d(np.arange(1, place + 2), held[:place][crossed])[0]  # the first free one
+        is_free = ~is_in(np.arange(1, place + 2), held[:place][crossed])
+        held[place] = 1 + int(is_free.argmax())  # the first free one
     slot[far] = held[len(rows) - len(far) :]
