@@ -1,4 +1,4 @@
 """What waits waited for: replayed counters (`waitcnt/`), the wait of every token, sums by instruction.
 
-Read `waits.py` first.
+Read `waitcnt/replay.py` first.
 """
