@@ -193,10 +193,8 @@ def rates(
     count_b = np.where(alone_b, b.waves[:, None], hits_b)
     weight_a = np.where(both, each_a, np.where(alone_a, 1.0, 0.0))
     weight_b = np.where(both, each_a, np.where(alone_b, scale, 0.0))
-    return (
-        Rates(_taken(a.column(measure), row_a), count_a, weight_a),
-        Rates(_taken(b.column(measure), row_b), count_b, weight_b),
-    )
+    cycles_a, cycles_b = _taken(a.column(measure), row_a), _taken(b.column(measure), row_b)
+    return Rates(cycles_a, count_a, weight_a), Rates(cycles_b, count_b, weight_b)
 
 
 def deltas(

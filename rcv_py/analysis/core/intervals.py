@@ -1,7 +1,7 @@
 """Sets of cycles as intervals: merge, queue and cut them, and measure how much of others they cover.
 
 All times are on one axis.  Intervals of different SIMDs are kept apart by shifting each SIMD beyond the one
-before (`analysis/latency/simd_tokens.py`), so that one sort serves all of them.
+before (`analysis/device/simd_work.py`), so that one sort serves all of them.
 """
 
 from __future__ import annotations

@@ -30,13 +30,8 @@ from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 
 UNITS = ("MATRIX", "WMMA", "VALU", "LDS", "VMEM", "RAY", "SCAL", "JUMP", "MSG", "IMMED")
-UNIT_TITLE = {  # for people
-    "MATRIX": "matrix",
-    "SCAL": "SALU/SMEM",
-    "JUMP": "branch",
-    "MSG": "message",
-    "IMMED": "wait",
-}
+# For people.
+UNIT_TITLE = {"MATRIX": "matrix", "SCAL": "SALU/SMEM", "JUMP": "branch", "MSG": "message", "IMMED": "wait"}
 UNKNOWN_CU = -1
 SHARED = -1  # the `simd` of tracks that all SIMDs share
 

@@ -107,6 +107,7 @@ def _finish(trace: Trace, part: _Part) -> AccessHolds:
     line, apart = key >> 32, key & _MAX_CYCLES
     (held,) = at_ranks(line, apart, len(code) + 1, (MEDIAN,), times)
     samples = np.bincount(line, times, len(code) + 1).astype(np.int64)
+    counts = {"hits": hits, "refused": refused, "stall": stall, "samples": samples}
     row = np.flatnonzero(hits[:-1])
     unit = of_code.unit[row]
     width = np.array([max(0, access_width(code.text[at])) for at in row.tolist()], dtype=np.int64)
@@ -119,10 +120,7 @@ def _finish(trace: Trace, part: _Part) -> AccessHolds:
         line=row.astype(np.int32),
         unit=unit,
         width=width,
-        hits=hits[row],
-        refused=refused[row],
-        stall=stall[row],
-        samples=samples[row],
+        **{name: column[row] for name, column in counts.items()},
         held=np.where(samples[row] >= ENOUGH, held[row], np.nan),
         needed=needed,
         is_part=len(part.simds) < units * trace.architecture.simds_per_cu,

@@ -67,13 +67,10 @@ def memory_ops(tokens: TokenColumns, lines: int) -> MemoryOps:
     """Return the memory instructions of some waves that match one of `lines` code lines."""
     rows = np.flatnonzero(np.isin(tokens.kind, _KINDS) & (tokens.line >= 0) & (tokens.line < lines))
     places = [(wave.row, wave.id.se, wave.cu, wave.id.simd) for wave in tokens.waves]
-    wave, se, cu, simd = np.array(places, dtype=np.int64).reshape(-1, 4)[tokens.owner[rows]].T
+    of_tokens = np.array(places, dtype=np.int64).reshape(-1, 4)[tokens.owner[rows]].T
     stall, busy = (column[rows].astype(np.int64) for column in (tokens.stall, tokens.busy))
     return MemoryOps(
-        wave=wave,
-        se=se,
-        cu=cu,
-        simd=simd,
+        **dict(zip(("wave", "se", "cu", "simd"), of_tokens, strict=True)),
         issue=tokens.start[rows] + stall,
         stall=stall,
         busy=busy,
