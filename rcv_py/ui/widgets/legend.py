@@ -46,7 +46,7 @@ class Legend(QWidget):
             return
         self.swatches = swatches
         self._at = min(self._at, len(swatches) - 1)
-        click = "Click: highlight it." if any(one.key for one in swatches) else ""
+        click = translated("Click: highlight it.") if any(one.key for one in swatches) else ""
         lines = [f"{translated(one.name)}: {translated(one.meaning)}" for one in swatches]
         self.setToolTip(tooltip("\n".join(filter(None, [*lines, click]))))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus if click else Qt.FocusPolicy.NoFocus)
