@@ -155,14 +155,13 @@ class Board:
         simd = np.unique(recording.simd, return_inverse=True)[1]
         heads = heads[np.argsort(simd[heads], kind="stable")]
         pool, following, after = _pools(recording)
-        n, waves, meetings = len(recording), len(recording.begin), len(recording.members)
-        simds = int(simd.max(initial=-1)) + 1
+        n, simds = len(recording), int(simd.max(initial=-1)) + 1
         counts = {
             "slots": ROW * len(heads),
             "units": ROW * (len(recording.depth) + 1),
             "simds": ROW * (simds + 1),
-            "meetings": ROW * meetings,
-            "waves": WAVE_ROW * waves,
+            "meetings": ROW * len(recording.members),
+            "waves": WAVE_ROW * len(recording.begin),
             "queues": int(recording.queue.max(initial=0)) + 1,
             "pools": len(following),
             "back": n,
@@ -173,50 +172,38 @@ class Board:
         if len(self._table) != ends[-1]:
             self._table = _aligned(ends[-1], np.dtype(np.int64))
         table = self._table
-        table[: at["back"]] = 0
-        table[at["back"] :] = FAR
+        table[: at["back"]], table[at["back"] :] = 0, FAR
 
         def rows(name: str, width: int = ROW) -> np.ndarray:
             return table[at[name] : at[name] + counts[name]].reshape(-1, width)
 
-        def places(numbers: np.ndarray, name: str, width: int) -> np.ndarray:
-            return np.where(numbers < 0, NO_INDEX, at[name] + numbers * width)
+        def place(wave: np.ndarray) -> np.ndarray:
+            return np.where(wave < 0, NO_INDEX, at["waves"] + WAVE_ROW * wave)
 
-        slots, own = rows("slots"), rows("waves", WAVE_ROW)
-        slots[:, WAVE], slots[:, SIMD] = at["waves"] + WAVE_ROW * heads, at["simds"] + ROW * simd[heads]
-        slots[:, TAKES] = at["units"]
-        units = rows("units")
-        units[:, [FREE, ACCEPTS]], units[1:, DEPTH], units[1:, IN_TURN] = (
-            -FAR,
-            recording.depth,
-            recording.in_turn,
-        )
+        slots, units, met, own = rows("slots"), rows("units"), rows("meetings"), rows("waves", WAVE_ROW)
+        slots[:, WAVE], slots[:, SIMD] = place(heads), at["simds"] + ROW * simd[heads]
+        slots[:, TAKES], units[:, [FREE, ACCEPTS]] = at["units"], -FAR
+        units[1:, DEPTH], units[1:, IN_TURN] = recording.depth, recording.in_turn
         rows("simds")[:, SEAT] = ROW * borders(np.bincount(simd[heads], minlength=simds))
-        met = rows("meetings")
         met[:, MEMBERS], met[:, OPENING] = recording.members, recording.opening
         met[:, LATELY], met[:, WAITING] = -FAR, NO_INDEX
         own[:, FIRST], own[:, STOP] = recording.first[:-1], recording.first[1:]
-        own[:, [BEGIN, END]], own[:, [BEFORE, BESIDE]], own[heads, BEGIN] = (
-            FAR,
-            NO_INDEX,
-            recording.begin[heads],
-        )
+        own[:, [BEGIN, END]], own[:, [BEFORE, BESIDE]] = FAR, NO_INDEX
+        own[heads, BEGIN] = recording.begin[heads]
         own[:, LEAD], own[:, TAIL], own[:, HANDOVER] = recording.lead, recording.tail, recording.handover
-        own[:, POOL], own[:, AFTER] = at["pools"] + pool, places(after, "waves", WAVE_ROW)
+        own[:, POOL], own[:, AFTER] = at["pools"] + pool, place(after)
         own[:, LATEST : LATEST + CLASSES] = -FAR
-        rows("queues", 1)[:] = -FAR
-        rows("pools", 1)[:, 0] = places(following, "waves", WAVE_ROW)
+        rows("queues", 1)[:, 0], rows("pools", 1)[:, 0] = -FAR, place(following)
         slot_bits = len(heads).bit_length()
         moment_bit = slot_bits + max(16, int(recording.rank.max(initial=0)).bit_length())
         latest = 1 << 61 >> moment_bit
-        del at["slots"]
-        apart = {name: place * n for place, name in enumerate(APART, ROW)}
+        begins = at | {name: column * n for column, name in enumerate(APART, ROW)}
+        begins["issue"] = NO_INDEX if waves_only else at["issue"]
         state = LoopState(
             tokens=self._tokens,
             awaited=recording.awaited,
             table=table,
-            **apart,
-            **at | ({"issue": NO_INDEX} if waves_only else {}),
+            **{name: begin for name, begin in begins.items() if name in LoopState._fields},
             slot_bits=slot_bits,
             moment_bit=moment_bit,
             latest=latest,
