@@ -35,6 +35,7 @@ _ISSUED = kinds.COUNT(
 
 
 _NAME = "Name of the row: an instruction, a source place, a kind or a class"
+_RANKED = "Part of the total of the column that ranks the rows"
 _NO_WINDOW = DATA | TEXT | REPORT
 _SHARES = {"latency": "of latency", "stall": "of stall", "idle": "of idle", "hits": "of hits"}
 
@@ -57,9 +58,7 @@ def ranking_spec(by: str, measure: str, sort: str = "latency") -> Spec:
         kinds.COUNT("instructions", "Instructions in the row", at=rows_at, key="rows"),
         *COSTS,
         *issued,
-        kinds.SHARE(
-            "share_of_total", "Part of the total of the column that ranks the rows", share, key="share"
-        ),
+        kinds.SHARE("share_of_total", _RANKED, share, key="share"),
         kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none", at=of_line),
         order=f"{first} hits latency{' issued' * len(issued)} stall idle share_of_total instructions text",
     )
@@ -134,6 +133,9 @@ def bins_table(found: HotspotBins) -> ResultTable:
 # -- places with a charge ------------------------------------------------------------------------------
 
 
+_PLACE = "Source place of an instruction or a line as file:line; empty if none"
+
+
 def places_spec(by: str, unit: str) -> Spec:
     """Return the fields of places; `unit` is what costs are counted in."""
 
@@ -160,7 +162,6 @@ def places_spec(by: str, unit: str) -> Spec:
     )
 
 
-_PLACE = "Source place of an instruction or a line as file:line; empty if none"
 _CHARGE = "Which places are charged: the innermost place, or the whole inline chain"
 PLACES_FACTS = (
     CAPTURE,

@@ -139,7 +139,8 @@ class IsaPanel(CodePanel):
 
     def fill_bars(self, menu: QMenu) -> None:
         """Add the contents of bars."""
-        why = self.objections()
+        rows = self._rows
+        why = {} if rows is None else self.facts.objections(rows.trace, rows.costs)
         for mode in Annotation:
             call, is_on = partial(self.set_annotation, mode), self.facts.mode is mode
             allow(add_action(menu, mode.value, call, is_on=is_on), why.get(mode, ""))
@@ -254,10 +255,6 @@ class IsaPanel(CodePanel):
                 self.session.begin_at(hottest)
 
         self.ui.scheduler.importer.after_first_picture(select)
-
-    def objections(self) -> dict[Annotation, str]:
-        """Return why each kind of bars is disabled, "" if it is not."""
-        return {} if self._rows is None else self.facts.objections(self._rows.trace, self._rows.costs)
 
     def _show(self) -> None:
         if self._rows is not None:

@@ -286,7 +286,7 @@ class IsaView(FoldView):
 
     def _paint_registers(self, painter: QPainter, cell: QRect, text: str, room: int, char_px: float) -> None:
         """Paint where the registers under the cursor are written (in a frame) and read."""
-        at, role, pen = self.registers.at, self.theme.role, painter.pen()
+        at, role = self.registers.at, self.theme.role
         wanted = 0 if at is None else at.registers
         for one in operands(text) if wanted else ():
             written, read = one.writes & wanted, one.reads & wanted
@@ -297,6 +297,7 @@ class IsaView(FoldView):
             box = QRectF(left - 1, cell.top() + 1, width + 2, cell.height() - 2)
             painter.fillRect(box, mix(role("base"), role("warning" if written else "accent"), 0.34))
             if written:
+                pen = painter.pen()
                 painter.setPen(QPen(role("warning"), 1))
                 painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
                 painter.setPen(pen)
@@ -311,8 +312,9 @@ class IsaView(FoldView):
 
     def _paint_note(self, painter: QPainter, cell: QRect, used: int, *notes: str) -> None:
         """Draw the first note that fits at the right end of the cell, after the text."""
-        room, ink = self.chars_in(cell.width() - 2 * PAD), painter.pen().color()
+        room = self.chars_in(cell.width() - 2 * PAD)
         if note := next((note for note in notes if used + NOTE_GAP + len(note) <= room), ""):
+            ink = painter.pen().color()
             painter.setPen(self.theme.role("muted"))
             left = cell.right() - PAD - len(note) * self.char_px
             draw_text(painter, QPointF(left, cell.top() + self.baseline), note)
