@@ -147,8 +147,6 @@ class WorkerPool(Generic[T]):
                 self._wakeup_w.send_bytes(b"")
                 self._is_woken = True  # after it rang: Ctrl+C may come in between, and twice does no harm
 
-    # -- the thread of the pool ---------------------------------------------------------------------
-
     def _run(self) -> None:
         error: Exception | None = None
         try:

@@ -146,9 +146,6 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-# -- in the process ---------------------------------------------------------------------------------
-
-
 def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str, nice: int) -> None:
     """Run calls until the other end is closed, on purpose or because its process died."""
     if is_copy:

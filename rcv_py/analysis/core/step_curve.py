@@ -92,8 +92,6 @@ class StepCurve:
         here = np.nan_to_num(self._values(self.time.searchsorted(edges[:-1], "right") - 1))
         return np.where(length > 0, mean, here)
 
-    # -- parts ------------------------------------------------------------------------------------------
-
     def _values(self, rows: np.ndarray) -> np.ndarray:
         if not len(self):
             return np.full(len(rows), np.nan)

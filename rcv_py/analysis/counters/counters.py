@@ -198,9 +198,6 @@ def _note_lost(notes: list[str], lost: int) -> None:
         notes.append(text)
 
 
-# -- counters of the thread trace -----------------------------------------------------------------------
-
-
 def _sq(trace: Trace, notes: list[str]) -> Iterator[RawCounter]:
     """Yield a counter for each column of a bank, in the order of `counter_names`."""
     tables = [table for table in trace.counters if len(table.time)]
@@ -238,9 +235,6 @@ def _most_frequent(gaps: Sequence[np.ndarray]) -> int:
     return int(distance[np.argmax(times)]) if len(distance) else SLOWEST
 
 
-# -- performance monitors -------------------------------------------------------------------------------
-
-
 def _spm(series: Sequence[SpmSeries], times: Callable[[SpmSeries], np.ndarray]) -> Iterator[RawCounter]:
     """Yield a counter for each name, in the order of the file."""
     # Runs of zero are left out of the file, so a distance may be a multiple of the interval.
@@ -256,9 +250,6 @@ def _spm(series: Sequence[SpmSeries], times: Callable[[SpmSeries], np.ndarray]) 
         time, value = ([times(one) for one in parts], [one.value for one in parts])
         samples = Samples(np.concatenate(time), xcc, se, cu, np.concatenate(value))
         yield RawCounter(name, CounterFamily.SPM, ALL_SIMDS, samples.by_time(), interval)
-
-
-# -- curves ---------------------------------------------------------------------------------------------
 
 
 def raw_curve(

@@ -169,8 +169,6 @@ def _addresses(trace: Trace, kind: str, word: np.ndarray, lanes: int) -> tuple[n
     return address, is_known
 
 
-# -- the instruction of a marker ------------------------------------------------------------------------
-
 _IMMEDIATE = re.compile(r"s_ttracedata_imm\s+(0x[0-9a-f]{1,8}|\d{1,10})$")
 _MOVED = re.compile(r"s_mov(?:k_i32|_b32) \w+, (?:(0x[0-9a-f]{1,8}|\d{1,10})|s\d{1,3})$")
 _M0 = registers("s_mov_b32 m0, 0").writes

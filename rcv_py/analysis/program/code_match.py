@@ -153,8 +153,6 @@ def _finish(trace: Trace, part: Sums) -> CodeMatch:
 MATCH = Reduction(_map, added(1), _finish)
 
 
-# -- instructions whose operands no disassembler of this machine knew ---------------------------------------
-
 INSTALL = "pip install rocm-llvm-python"  # it knows all targets of `lengths.py`
 
 

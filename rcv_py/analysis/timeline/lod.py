@@ -91,9 +91,6 @@ def joined(lods: Sequence[WaveLod]) -> WaveLod:
     return _grown(kind, state, row, np.array([FULL])).tables()[0]
 
 
-# -- the finest buckets of a batch ----------------------------------------------------------------------
-
-
 class _Grid(NamedTuple):
     """The finest buckets of some waves, in consecutive rows of one table."""
 
@@ -235,9 +232,6 @@ def _between(first: np.ndarray, stop: np.ndarray, code: np.ndarray, grid: _Grid,
     return index, np.broadcast_to(times << (shift if len(shift) == 1 else shift[row]), index.shape)
 
 
-# -- the levels -----------------------------------------------------------------------------------------
-
-
 def _grown(kind: np.ndarray, state: np.ndarray, grid: _Grid, full: np.ndarray) -> LodColumns:
     """All levels from these running cycles, for each wave up to the first level with two buckets.
 
@@ -276,9 +270,6 @@ def _shares(running: np.ndarray, number: np.ndarray, full: np.ndarray) -> np.nda
     turn = (2 * (number * _SPREAD & 255) + 1) * room >> 9
     # Exact: a quotient of at most FULL is further from a whole number than doubles are from each other.
     return ((running * float(FULL) + turn[:, np.newaxis]) / room[:, np.newaxis]).astype(np.uint8)
-
-
-# -- joining waves --------------------------------------------------------------------------------------
 
 
 def _add(lod: WaveLod, shift: int, first: int, kind: np.ndarray, state: np.ndarray) -> None:

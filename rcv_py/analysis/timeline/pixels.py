@@ -213,9 +213,6 @@ def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
         yield group
 
 
-# -- tokens and states ----------------------------------------------------------------------------------
-
-
 def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -> None:
     """Put all parts on one axis, in 1/255 of a pixel; each has room for its pixels and another edge.
 

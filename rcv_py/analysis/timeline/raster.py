@@ -251,9 +251,6 @@ def shares_in(segment: RowSegment, window: TimeWindow) -> np.ndarray:
     return np.array(cycles) / window.width
 
 
-# -- one row --------------------------------------------------------------------------------------------
-
-
 def _state_rows(work: _Work, pieces: Sequence[DetailedSegment], pixels: Pixels) -> None:
     """Choose states, or the finest buckets if these suffice or there are too many states."""
     rows = []

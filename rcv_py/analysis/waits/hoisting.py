@@ -203,8 +203,6 @@ def hoists(code: CodeTable, architecture: Architecture) -> Hoists:
     return Hoists(code, architecture)
 
 
-# -- where above its place a load could stand, as sentences; other instructions stay ------------------------
-
 STAYS = "Only what loads into registers can be tried elsewhere."
 NEVER = "It was never executed, so nothing follows from it."
 UNREADABLE = "Its operands are not known: the text holds raw words."

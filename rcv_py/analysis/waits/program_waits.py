@@ -61,8 +61,6 @@ def _pass(code: CodeTable, rows: np.ndarray) -> TracedWave:
     )
 
 
-# -- arrows from operations to the waits that wait for them ------------------------------------------------
-
 ARROW_COLORS = 13
 
 

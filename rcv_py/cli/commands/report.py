@@ -156,9 +156,6 @@ def _names(folders: Sequence[Path]) -> dict[Path, str]:
     return names
 
 
-# -- a page of each capture, made here, in another process or on a cluster, and written here ------------
-
-
 class Job(NamedTuple):
     """A capture and the file its report goes to."""
 

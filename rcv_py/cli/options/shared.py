@@ -18,8 +18,6 @@ AS_CAPTURE = (
 )
 
 
-# -- single options -------------------------------------------------------------------------------------
-
 FOLDER: Any = opt.positional("FOLDER", AS_CAPTURE)  # the argument that most commands begin with
 ENGINE: Any = opt.number("only waves of a shader engine")
 BASELINE: Any = opt.path("the baseline that the first capture is compared with", "BASELINE")
@@ -84,9 +82,6 @@ def as_csv(help: str) -> Any:
 def wants_predictions(is_wanted: bool, is_refused: bool) -> bool | None:
     """Return whether remedies are replayed, by `--predict` and `--no-predict`; None: where that is quick."""
     return True if is_wanted else False if is_refused else None
-
-
-# -- groups ---------------------------------------------------------------------------------------------
 
 
 class Forms(opt.Options):

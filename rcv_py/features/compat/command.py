@@ -180,8 +180,6 @@ def _instruction_table(report: LegacyReport, top: int) -> Iterator[str]:
         yield Message("  {0:>3}  {1:>8}  {2:>6.2f}%  {3:<13}  {4:<48}  {5}", *cells)
 
 
-# -- pmc_l2_analyzer.py ---------------------------------------------------------------------------------
-
 _LOW = 0.05
 _STREAM = (
     "  L2 hit rate is near-zero => pure streaming, no reuse to exploit.",

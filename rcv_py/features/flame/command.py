@@ -124,9 +124,6 @@ def _document(
     }
 
 
-# -- a place with its callers and callees ---------------------------------------------------------------
-
-
 def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: FlameOptions) -> CommandAnswer:
     """A place with its callers and callees; `like` is the tree of the whole program."""
     if options.content != "sandwich" or options.around is None:

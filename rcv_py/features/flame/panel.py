@@ -84,8 +84,6 @@ class FlamegraphPanel(Panel):
         for name in ("hidden", "markers"):
             self.ui.results.cell(name).watch(self._request.ask)
 
-    # -- computing ----------------------------------------------------------------------------------
-
     @property
     def wanted(self) -> FlameChoice:
         """Return the current choices."""
@@ -167,8 +165,6 @@ class FlamegraphPanel(Panel):
             return NO_SOURCES
         return ""
 
-    # -- selecting ----------------------------------------------------------------------------------
-
     def _choose(self, frame: int) -> None:
         if self.view.scene is not None:
             self._is_own_choice = True
@@ -226,8 +222,6 @@ class FlamegraphPanel(Panel):
         self.choices.offer(not scene.trace.has_thread_trace)
         self._element = int(key(int(tree.what[frame]), int(tree.first[frame]), int(tree.second[frame])))
         self._request.now()
-
-    # -- searching ----------------------------------------------------------------------------------
 
     def focus_search(self) -> bool:
         self.find_bar.focus()

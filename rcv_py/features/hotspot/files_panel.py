@@ -74,8 +74,6 @@ class FilesPanel(Panel):
         self.session.source_cost.watch(self._costs.ask)
         self._open()
 
-    # -- computing ----------------------------------------------------------------------------------
-
     def _open(self) -> None:
         missing = self.why_missing("code")
         self.empty.say(missing)
@@ -156,8 +154,6 @@ class FilesPanel(Panel):
             lambda place: (place.file, place.line, place.tip),
             starts_open,
         )
-
-    # -- selecting ----------------------------------------------------------------------------------
 
     def _go(self, place: CostNode) -> None:
         if place.file >= 0:

@@ -28,7 +28,6 @@ from rcv_py.results.table import ResultTable, Spec
 NOUNS = {"instruction": "instruction", "source": "source line", "kind": "kind", "class": "class"}
 _TEXT_TITLES = {"instruction": "instruction", "source": "text"}
 
-# -- the ranking ---------------------------------------------------------------------------------------
 _ISSUED = kinds.COUNT(
     "issued", "Samples in which it issued", at=TEXT, of=lambda row: count(row["latency"] - row["stall"])
 )
@@ -93,9 +92,6 @@ def totals(costs: CostColumns) -> dict[str, int]:
     return {name: int(getattr(costs, name).sum()) for name in SUMS}
 
 
-# -- the histogram -------------------------------------------------------------------------------------
-
-
 def _kinds(row: Mapping[str, Any]) -> str:
     total = sum(row["kinds"].values())
     shares = ((kind_name(kind), percent(value, total)) for kind, value in row["kinds"].items())
@@ -128,9 +124,6 @@ def bins_table(found: HotspotBins) -> ResultTable:
     """Return one row per bin; kinds are unknown without waves."""
     columns = {"first_instruction": found.first, "last_instruction": found.stop - 1, "total": found.totals}
     return ResultTable(BINS, columns | {"kinds": found.cycles[:, : len(TokenKind)]})
-
-
-# -- places with a charge ------------------------------------------------------------------------------
 
 
 _PLACE = "Source place of an instruction or a line as file:line; empty if none"

@@ -264,8 +264,6 @@ class FoldView(RowsView):
         rows = super().selected_rows()
         return [code for row in rows for code in self.folds.rows_of(row)] if self.is_folding else rows
 
-    # -- events -------------------------------------------------------------------------------------
-
     def section_at(self, position: QPoint) -> int:
         """Return the section whose triangle is at a point of the viewport, -1 if there is none."""
         if not self.is_folding or not self.table.has_column("fold"):

@@ -121,8 +121,6 @@ class IsaPanel(CodePanel):
         }
         view.header.extend_menu = self.fill_all
 
-    # -- menus of the header ------------------------------------------------------------------------
-
     def fill_latency(self, menu: QMenu) -> None:
         """Add the numbers that the columns can show."""
         cell = self.session.latency_mode
@@ -176,8 +174,6 @@ class IsaPanel(CodePanel):
             part = menu.addMenu(translated(title))
             part.setToolTipsVisible(True)
             fill(part)
-
-    # -- showing ------------------------------------------------------------------------------------
 
     def _open(self) -> None:
         trace = self.session.trace.value
@@ -282,8 +278,6 @@ class IsaPanel(CodePanel):
         self.facts.set_mode(mode)
         self._updates.ask()
 
-    # -- following the session ----------------------------------------------------------------------
-
     def _more_waves(self) -> None:
         """Update what depends on the selected wave and hit."""
         if self._key() != self._cost_key:
@@ -331,8 +325,6 @@ class IsaPanel(CodePanel):
             return Message("hit {0:,} of {1:,} in {2}", selection.hit + 1, total, wave.id)
         return Message("{0} in {1}", plural(total, "hit"), wave.id)
 
-    # -- arrows -------------------------------------------------------------------------------------
-
     def _refresh_arrows(self) -> None:
         trace, wave, mode = self.session.trace.value, self.session.wave(), self.view.arrow_mode
         structure = None if self._rows is None else self._rows.program
@@ -371,8 +363,6 @@ class IsaPanel(CodePanel):
         self.view.isolated_row = self.session.isolated_wait.value
         self.view.viewport().update()
 
-    # -- selecting ----------------------------------------------------------------------------------
-
     def _choose(self, row: int) -> None:
         self._followed = row  # a clicked fold stays folded
         if row != self.session.selection.value.line or self.session.selection.value.lines is not None:
@@ -388,8 +378,6 @@ class IsaPanel(CodePanel):
             at = next_hottest(self._rows.code_cost, self.session.selection.value.line, direction)
             if at >= 0:
                 self.go(at)
-
-    # -- searching ----------------------------------------------------------------------------------
 
     def _search(self) -> None:
         trace, query = self.session.trace.value, self.session.query.value

@@ -92,8 +92,6 @@ class IsaView(FoldView):
             HELD: self._paint_held,
         }
 
-    # -- what to show -------------------------------------------------------------------------------
-
     def show_rows(self, rows: IsaRows) -> None:
         """Show these rows; keep order, folds, selection and scroll position for the same program."""
         if self.rows is not None and self.rows.trace is not rows.trace:
@@ -195,8 +193,6 @@ class IsaView(FoldView):
         self.verticalScrollBar().setValue((self.table.view_row(row) - page // 3) * self.row_height)
         self._opened_at = row, self.verticalScrollBar().value()
 
-    # -- looks --------------------------------------------------------------------------------------
-
     def row_style(self, row: int) -> RowStyle:
         """Draw labels as headings, mute rows that never ran, and tint related rows."""
         assert self.rows is not None
@@ -246,8 +242,6 @@ class IsaView(FoldView):
         if self.table.sorting is not None:
             return "Arrows are drawn in program order. Click the sorted header again to go back to it."
         return self.gutter_note or gutter.LEGEND
-
-    # -- cells --------------------------------------------------------------------------------------
 
     def _paint_instruction(self, painter: QPainter, cell: QRect, row: int) -> None:
         assert self.rows is not None
@@ -371,8 +365,6 @@ class IsaView(FoldView):
         mark = QRect(cell.left() + PAD, cell.top() + (cell.height() - 10) // 2, 10, 10)
         painter.fillRect(mark, self.theme.reason(reason if reason < len(StallReason) else 0))
         self._draw_own(painter, cell.adjusted(14, 0, 0, 0), row, "reason")
-
-    # -- arrows, loops ------------------------------------------------------------------------------
 
     def column_rect(self, name: str) -> QRect:
         """Return the rectangle of a column, as high as the viewport; empty if it is hidden."""
@@ -532,8 +524,6 @@ class IsaView(FoldView):
     def heading_at(self, position: QPoint) -> Heading | None:
         """Return the heading at a point of the viewport, None if there is none."""
         return self.heading() if 0 <= position.y() < self.row_height else None
-
-    # -- events -------------------------------------------------------------------------------------
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Track arrows and triangles as well as rows."""

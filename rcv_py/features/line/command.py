@@ -129,9 +129,6 @@ def _samples(trace: Trace, line: int, options: LineOptions) -> CommandAnswer:
     )
 
 
-# -- places: an instruction, a wave, an execution, its producers, and why it was late --------------
-
-
 def _places(trace: Trace, texts: Iterable[str]) -> CommandAnswer:
     places = [_place(trace, text) for text in texts]
 

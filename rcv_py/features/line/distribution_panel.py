@@ -91,8 +91,6 @@ class DistributionPanel(Panel):
         self._restyle()
         self._open()
 
-    # -- computing ----------------------------------------------------------------------------------
-
     def _open(self) -> None:
         self._shown = None
         self._show(None)
@@ -125,8 +123,6 @@ class DistributionPanel(Panel):
 
         self._request.run(job, take)
         return True
-
-    # -- showing ------------------------------------------------------------------------------------
 
     def _show_again(self) -> None:
         self._show(self.view)
@@ -178,8 +174,6 @@ class DistributionPanel(Panel):
         order = MEASURE_NAMES[measure].lower()
         self.listed.setText(Message("{0}{1}, largest {2} first", what, more, order))
         self.table.show_columns(hit_columns(trace, view.hits, self.shown, measure, self.times))
-
-    # -- selecting ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
         line = self.session.line

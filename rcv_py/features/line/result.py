@@ -155,8 +155,6 @@ def _reasons(found: StallReasons) -> dict[str, int]:
     return {reason_name(reason): samples for reason, samples in found.ranked()}
 
 
-# -- facts about places ---------------------------------------------------------------------------------
-
 _TOTALS = (
     kinds.COUNT("hits", "Executions"),
     kinds.CYCLES("latency", "Latency"),

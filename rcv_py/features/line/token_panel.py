@@ -122,8 +122,6 @@ class TokenDetailsPanel(Panel):
         self.before.setIcon(icon(self.ui.theme, "back"))
         self.after.setIcon(icon(self.ui.theme, "forward"))
 
-    # -- computing: this execution -------------------------------------------------------------------
-
     def _more_waves(self) -> None:
         """Update once the selected wave is there."""
         if (self.facts is None or not self.facts.wave) and self.session.wave() is not None:
@@ -141,8 +139,6 @@ class TokenDetailsPanel(Panel):
     def _take(self, facts: TokenFacts | None) -> None:
         self.facts = facts
         self._show()
-
-    # -- computing: all executions -------------------------------------------------------------------
 
     def _forget_all(self) -> None:
         self._all_of = None
@@ -196,8 +192,6 @@ class TokenDetailsPanel(Panel):
 
             self.session.add_experiment(ChangeRequest(free=(self.facts.line,)))
             self.wants.emit(panel_for("prediction"))
-
-    # -- showing ------------------------------------------------------------------------------------
 
     def _show(self) -> None:
         trace, facts = self.session.trace.value, self.facts

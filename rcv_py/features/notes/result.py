@@ -70,8 +70,6 @@ def note_table(trace: Trace, notes: Sequence[Note]) -> ResultTable:
     return ResultTable.of(NOTES, notes, columns)
 
 
-# -- search ---------------------------------------------------------------------------------------------
-
 _WHERE = kinds.TEXT._replace(elastic="left")
 HITS = Spec(
     "search",

@@ -207,9 +207,6 @@ def _why_none(made: _Costs) -> str:
     return "None of its lines has a cost."
 
 
-# -- which file is meant --------------------------------------------------------------------------------
-
-
 def find_place(sources: Sequence[SourceFile], text: str) -> tuple[int, int]:
     """Return the file and the line (0: none) of `kernel.py`, `kernels/kernel.py` or `kernel.py:62`.
 

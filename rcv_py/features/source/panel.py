@@ -89,8 +89,6 @@ class SourcePanel(CodePanel):
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
 
-    # -- computing ----------------------------------------------------------------------------------
-
     def _open(self) -> None:
         trace = self.session.trace.value
         self._costs, self._file, self._texts = None, -1, {}
@@ -136,8 +134,6 @@ class SourcePanel(CodePanel):
         trace = self.session.trace.value
         if trace is not None and 0 <= self._file < len(trace.sources):
             self.files.setToolTip(tooltip(trace.sources[self._file].path))
-
-    # -- showing ------------------------------------------------------------------------------------
 
     def show_file(self, file: int, line: int | None = None) -> None:
         """Show a file of the trace, and mark a line; the first time, a thread colours the text."""
@@ -238,8 +234,6 @@ class SourcePanel(CodePanel):
             self.view.tinted = tinted
             self.view.viewport().update()
 
-    # -- selecting ----------------------------------------------------------------------------------
-
     def _hover_of(self, row: int) -> Hover | None:
         place = self._place_of(row)
         return None if place is None else Hover(source=place)
@@ -296,8 +290,6 @@ class SourcePanel(CodePanel):
         line = int(lines.number[row]) if lines is not None and 0 <= row < len(lines.number) else 1
         if why := edit(trace.sources[self._file].path, line, self.ui.settings):
             self.show_note(why)
-
-    # -- searching ----------------------------------------------------------------------------------
 
     def _search(self, query: SearchQuery) -> None:
         texts = () if self.view.lines is None else self.view.lines.text

@@ -226,8 +226,6 @@ class SourceView(RowsView):
         room = self.chars_in(self.columnWidth(self.table.column_of("text")) - 2 * PAD) + self.dedent
         return self.lines is not None and len(self.lines.text[row]) > room
 
-    # -- the heading of the function in view -----------------------------------------------------------
-
     @property
     def heading(self) -> int:
         """Return the row of the visible function whose first line is above the view; -1 if none."""

@@ -117,8 +117,6 @@ class ComputeUnitPanel(TimelinePanel):
         ui.results.cell("markers").watch(self._show_markers)
         self._trace_changed()
 
-    # -- rows -------------------------------------------------------------------------------------------
-
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
         self._segments, self._row_of_wave, self._unit = {}, {}, None
@@ -195,8 +193,6 @@ class ComputeUnitPanel(TimelinePanel):
         inside.sort(key=lambda row: abs(spans[row].middle - view.middle))
         self.session.looked_at.set(store.that_fit(inside))
 
-    # -- what is shown ----------------------------------------------------------------------------------
-
     def _offer_choices(self) -> None:
         trace, choices = self.session.trace.value, list[FilterItem]()
         self.filter.forget(KERNEL)
@@ -243,8 +239,6 @@ class ComputeUnitPanel(TimelinePanel):
         if token is not None and self.source.selected_row >= 0:
             self.selected = RowPart(self.source.selected_row, token[0].tokens.span(token[1]))
 
-    # -- critical path ----------------------------------------------------------------------------------
-
     def _find_path(self) -> None:
         """Compute the critical path of the selected wave's compute unit, if it is to be shown."""
         trace, row = self.session.trace.value, self.session.wave_row
@@ -281,8 +275,6 @@ class ComputeUnitPanel(TimelinePanel):
     def swatches_of(self, seen: np.ndarray) -> Iterable[Swatch]:
         own = () if self.path is None else self.path.swatches(self.ui.theme)
         return (*own, *super().swatches_of(seen))
-
-    # -- looks ------------------------------------------------------------------------------------------
 
     def _shape(self) -> RowShape:
         """Make rows higher where tokens overlap, so that each sub-row is visible."""

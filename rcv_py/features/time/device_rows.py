@@ -267,8 +267,6 @@ def offer_device(filter: FilterButton, trace: Trace | None) -> None:
     filter.set_section("Kernels", kernel_choices(trace, KERNEL, used))
 
 
-# -- time without issue ---------------------------------------------------------------------------------
-
 BINS = 2048  # maximum parts of the capture: more than a screen has pixels
 NO_LEVEL = 0xFF  # no wave in this part of the time
 

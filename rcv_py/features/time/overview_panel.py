@@ -228,8 +228,6 @@ class OverviewStrip(QWidget):
         ink = soft(theme.role("window"), 170), theme.role("accent")
         paint_window(painter, box, self.x_of(view.begin), self.x_of(view.end), ink)
 
-    # -- mouse and keys ---------------------------------------------------------------------------------
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Grab the window or an edge, or begin a new window."""
         if event.button() == Qt.MouseButton.LeftButton and self.session.trace.value is not None:

@@ -107,8 +107,6 @@ POPULATION_FACTS = (
 )
 
 
-# -- one wave -------------------------------------------------------------------------------------------
-
 TOKENS = Spec(
     "wave instructions",
     "Instructions that touch the range, in order of their starts: --tokens.",
@@ -191,9 +189,6 @@ def token_table(trace: Trace, wave: TracedWave, part: TimeWindow) -> ResultTable
     return ResultTable(TOKENS, columns)
 
 
-# -- tables of waves ------------------------------------------------------------------------------------
-
-
 def waves(trace: Trace, rows: Sequence[int], read: WaveStates, kernels: Sequence[str]) -> ResultTable:
     """Return one row per wave of these rows of the index; `read` has the waves that could be read.
 
@@ -231,8 +226,6 @@ def population_facts(trace: Trace, found: Populations) -> dict[str, int]:
     """Return how many waves were read, and how many instructions they ran."""
     return {"read": found.read, "traced": len(trace.waves), "executed": found.ran, "instructions": found.of}
 
-
-# -- units of a compute unit ----------------------------------------------------------------------------
 
 _UNIT = kinds.TEXT._replace(text=unit_title)
 _BUSY = "Time in which any instruction issued (gfx9) or executed on it; of a matrix pipe, passes"

@@ -193,8 +193,6 @@ class WavePickerPanel(Panel):
              "Take the clock range away: all waves count.", needs_waves),
         )) + commands("Go/Waves", speeds)  # fmt: skip
 
-    # -- layout -------------------------------------------------------------------------------------
-
     def _lay_out(self) -> None:
         for button in self.speeds.values():
             button.setMinimumWidth(MIN_PX)
@@ -221,8 +219,6 @@ class WavePickerPanel(Panel):
         body.insertSpacing(2, 4)
         body.insertSpacing(7, 4)
         self.empty = page(self, scrolled(boxed(body), is_wide=False))
-
-    # -- showing ------------------------------------------------------------------------------------
 
     def _update(self) -> None:
         trace, wave = self.session.trace.value, self.session.selection.value.wave

@@ -77,9 +77,6 @@ def _target(profile: Profile) -> str:
     return gpus.pop() if len(gpus) == 1 else ""
 
 
-# -- a table of samples -----------------------------------------------------------------------------------
-
-
 def _table(path: Path, problems: Problems) -> PcSamples | None:
     """Samples of a table, which has no addresses: equal texts of a source line are one instruction."""
     from rcv_py.formats.rocpd.parts import invalid_samples  # noqa: PLC0415 - few captures are such tables
@@ -142,9 +139,6 @@ def _kernels(path: Path) -> tuple[list[str], dict[str, str]]:
         return [], {}
     found = {str(one.dispatch): one.kernel for one in launches(path.parent, [table])}
     return list(dict.fromkeys(found.values())), found
-
-
-# -- a program from samples -------------------------------------------------------------------------------
 
 
 class _Row(NamedTuple):
@@ -276,9 +270,6 @@ def _one_numbering(samples: PcSamples, problems: Problems, name: str) -> list[in
         )
         problems.inform(name, text)
     return [number[key] for key in keys]
-
-
-# -- a table of costs -------------------------------------------------------------------------------------
 
 
 def _costs(path: Path) -> Trace:

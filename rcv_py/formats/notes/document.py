@@ -235,9 +235,6 @@ def _other(entry: NoteEntry, note: Note, lanes: SlotClocks) -> NoteEntry:
     return NoteEntry({**raw, **new}, note)
 
 
-# -- entries of other programs -------------------------------------------------------------------------------
-
-
 def _note(row: Any, kept_in: str, lanes: SlotClocks) -> Note | None:
     if not isinstance(row, dict):
         return None

@@ -97,8 +97,6 @@ class NotePlaces(NamedTuple):
         """The fields of a file that identify its capture."""
         return {"identity": self.identity, "capture": self.trace.name, "kernel": self.trace.kernel_name[:200]}
 
-    # -- reading ------------------------------------------------------------------------------------
-
     def read(self) -> Notebook:
         """Return all notes; a file that cannot be read costs its notes and becomes a problem."""
         problems, found = Problems(), dict[str, Note]()
@@ -140,8 +138,6 @@ class NotePlaces(NamedTuple):
         if name != OWN_PLACE and isinstance(named, str) and named not in ("", self.identity):
             raise BrokenFile(name, "it is about another capture")
         return document
-
-    # -- writing ------------------------------------------------------------------------------------
 
     def save(self, changes: NoteChanges, *, is_beside: bool = False) -> Path:
         """Write changes and return the file; raise ExportError, with nothing changed, on failure.

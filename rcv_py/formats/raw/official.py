@@ -174,9 +174,6 @@ def _process_of(job: OfficialJob) -> _LibraryProcess:
     return found
 
 
-# -- calls of its C interface, in that process --------------------------------------------------------------
-
-
 class OfficialJob(NamedTuple):
     """Input of the library's process."""
 

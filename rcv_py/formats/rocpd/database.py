@@ -243,9 +243,6 @@ def _place(agent: Agent | None, at: Sequence[object]) -> CounterPlace:
     return CounterPlace(number, max(instance, 0), engine < 0, max(array, -1), max(wgp, -1))
 
 
-# -- packed fields ------------------------------------------------------------------------------------------
-
-
 def chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
     """Yield rows in lists that fit into caches."""
     while part := list(islice(rows, _AT_ONCE)):

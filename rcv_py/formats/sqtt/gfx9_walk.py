@@ -197,9 +197,6 @@ def next_time(data: ndarray, at: int, now: int, state: ndarray) -> int:
     return now
 
 
-# -- waves come and go -------------------------------------------------------------------------------------
-
-
 @part
 def begin_wave(s: int, now: int, is_started: int, start: Start, state: ndarray) -> None:
     """A wave begins in a slot."""
@@ -326,9 +323,6 @@ def on_turn(place: int, now: int, is_start: bool, start: Start, state: ndarray, 
         add_occupancy(state, when, what, spot, start, to)
 
 
-# -- records and segments ----------------------------------------------------------------------------------
-
-
 @part
 def record_before(at: int, s: int, state: ndarray, to: Columns) -> int:
     """Return the record before one, -1 if there is none."""
@@ -357,9 +351,6 @@ def add_record(what: int, s: int, when: int, wait: int, length: int, state: ndar
         state[PENDING + s] += 1
     elif state[FRONT + s] == at:
         state[FRONT + s] = at + 1
-
-
-# -- tokens about the wave of a slot -----------------------------------------------------------------------
 
 
 @part

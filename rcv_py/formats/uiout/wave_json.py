@@ -75,9 +75,6 @@ def parse(data: bytes) -> RawWave:
         return parse_exactly(data)
 
 
-# -- the fast path -----------------------------------------------------------------------------------
-
-
 def parse_quickly(data: bytes) -> RawWave:
     """Parse with simdjson; raise any of half a dozen exceptions in case of doubt."""
     parser = _parsers.pop() if _parsers else simdjson.Parser()
@@ -173,9 +170,6 @@ class _WaitPlaces:
 
 
 _last_places = [_WaitPlaces(b"", 0, _NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS)]
-
-
-# -- the exact path -----------------------------------------------------------------------------------
 
 
 def parse_exactly(data: bytes) -> RawWave:

@@ -77,9 +77,6 @@ def wave_files(index: WaveIndex) -> list[str]:
     return own if is_own else usual
 
 
-# -- tables ---------------------------------------------------------------------------------------------
-
-
 def _index(trace: Trace, names: list[str]) -> dict[str, Any]:
     waves, offsets = trace.waves, trace.clock.offsets
     columns = (waves.se, waves.simd, waves.slot, waves.wid, waves.begin, waves.end)
@@ -258,9 +255,6 @@ def _spm(trace: Trace) -> dict[str, Any]:
     return found
 
 
-# -- waves ------------------------------------------------------------------------------------------------
-
-
 class _Numbers:
     """Rows of the code table as the numbers of their lines, and waves as files."""
 
@@ -313,9 +307,6 @@ def _curves(states: list[States], begins: list[int]) -> tuple[StateCurve, ...]:
         first=borders([len(one) for one in states]),
         begin=np.array(begins, dtype=np.int64),
     )
-
-
-# -- sources ------------------------------------------------------------------------------------------------
 
 
 def _write_sources(sources: tuple[SourceFile, ...], folder: Path) -> None:

@@ -132,9 +132,6 @@ def _definition(text: str, start: int, stop: int, comment: str, file: str) -> De
     return Definition(name, None, start, stop=stop, error=error, file=file)
 
 
-# -- values of definitions ------------------------------------------------------------------------------
-
-
 @dataclass(eq=False)
 class Evaluator:
     """Computes definitions over given tensors, each at most once, on demand.
@@ -230,9 +227,6 @@ class Evaluator:
         hint = Message(" Did you mean {0}?", near[0]) if near else ""
         text = Message("There is no counter or formula {0}.{1}", node.text, hint)
         return node.error(FormulaKind.UNKNOWN, text)
-
-
-# -- values of trees ------------------------------------------------------------------------------------
 
 
 def scalar(value: float) -> np.ndarray:

@@ -202,8 +202,6 @@ class _Parser:
         self.depth = 0
         self.is_range = False  # inside the index of `select`
 
-    # -- tokens -------------------------------------------------------------------------------------
-
     @property
     def here(self) -> _Token:
         """The next token; raise FormulaError if the next character begins none."""
@@ -239,8 +237,6 @@ class _Parser:
         token = self.here
         found = "the line ends" if token.kind == "end" else Message("there is {0!r}", token.text)
         return token.error(FormulaKind.PARSE, Message("Here {0}, but {1} is expected.", found, wanted))
-
-    # -- chains and atoms ---------------------------------------------------------------------------
 
     def expression(self, rank: int = 0) -> Node:
         if rank == len(_RANKS):
@@ -280,8 +276,6 @@ class _Parser:
             self.need(")", "that closes the parenthesis")
         self.is_range = outside
         return node
-
-    # -- functions ----------------------------------------------------------------------------------
 
     def named(self, token: _Token) -> Node:
         """The node that a name begins: a call, or the name itself."""
