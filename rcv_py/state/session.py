@@ -99,8 +99,6 @@ class Session:
         self._first: Selection | None = None  # selection on opening, until the user selects something
         self._first_line: int | None = None  # its instruction, once known
 
-    # -- opening ------------------------------------------------------------------------------------
-
     def open(self, trace: Trace) -> None:
         """Show a trace: a typical wave selected (one that works, once that is known), all in view."""
         if self.store is not None:
@@ -162,8 +160,6 @@ class Session:
     def drop_experiment(self, asked: ChangeRequest) -> None:
         """Remove an experiment."""
         self.experiments.set(tuple(one for one in self.experiments.value if one != asked))
-
-    # -- notes --------------------------------------------------------------------------------------
 
     @property
     def why_no_note(self) -> str:
@@ -278,8 +274,6 @@ class Session:
             self.history = History()
             self._remember()
 
-    # -- queries ------------------------------------------------------------------------------------
-
     @property
     def choice(self) -> WaveChoice | None:
         """The waves whose costs are explained, None until the populations are known."""
@@ -327,8 +321,6 @@ class Session:
             begin = window.middle - MIN_WINDOW // 2
             window = TimeWindow(begin, begin + MIN_WINDOW)
         return window.clamped(outer)
-
-    # -- selecting ----------------------------------------------------------------------------------
 
     def select(self, selection: Selection, *, stays: bool = False) -> None:
         """Go to a place, remember it, and bring it into view.
@@ -449,8 +441,6 @@ class Session:
             self.set_view(visit.window)
             self.visited.set(self.visited.value + 1)
 
-    # -- time ---------------------------------------------------------------------------------------
-
     def set_view(self, window: TimeWindow, commit: bool = True) -> None:
         """Show a window of time; `commit`: the gesture is over."""
         trace = self.trace.value
@@ -505,8 +495,6 @@ class Session:
         trace = self.trace.value
         chain = [] if trace is None else trace.code.chain(line)
         return chain[0] if chain else None
-
-    # -- inside -------------------------------------------------------------------------------------
 
     def measure_from(self) -> None:
         """Begin to measure at the selected instruction: the next selected instruction ends it."""

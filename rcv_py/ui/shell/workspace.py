@@ -125,8 +125,6 @@ class Workspace(QWidget):
         infos = (info for dock in self.docks.values() for info in (dock.info, *dock.parts))
         return {info.id: info.title for info in infos}
 
-    # -- layout -------------------------------------------------------------------------------------
-
     def _usual_order(self) -> list[str]:
         return sorted(self.docks, key=lambda name: (self.docks[name].info.order, name))
 
@@ -232,8 +230,6 @@ class Workspace(QWidget):
             if dock.isVisible():
                 self._windows[dock.info.id] = dock.geometry()
 
-    # -- sizes --------------------------------------------------------------------------------------
-
     def _fit(self) -> None:
         for splitter in self.splitters.values():
             splitter.fit()
@@ -312,8 +308,6 @@ class Workspace(QWidget):
         dock = dock or self._focused()
         show_explanation(dock.mapToGlobal(QPoint(dock.width() // 4, 0)), dock.info.about, dock)
 
-    # -- folding ------------------------------------------------------------------------------------
-
     @property
     def is_bottom_folded(self) -> bool:
         """Return whether only the tabs of the bottom are shown."""
@@ -330,8 +324,6 @@ class Workspace(QWidget):
         """Give instructions and source all the room, or restore everything else."""
         self.is_only_code = not self.is_only_code
         self._arrange()
-
-    # -- panels -------------------------------------------------------------------------------------
 
     def bring_to_front(self, name: str) -> None:
         """Show an open panel or part in front of the tabs of its place, which may be folded."""
@@ -439,8 +431,6 @@ class Workspace(QWidget):
             self._order = [next(moved) if name in names else name for name in self._order]
             self.panels_changed.emit()
 
-    # -- keeping ------------------------------------------------------------------------------------
-
     def save(self) -> dict[str, Any]:
         """Return the layout as plain JSON values: sizes, places, and what is open, in front and folded."""
         self._note_windows()
@@ -483,8 +473,6 @@ class Workspace(QWidget):
             if name in self.docks and self.docks[name].is_open:
                 self.bring_to_front(name)
 
-    # -- focus --------------------------------------------------------------------------------------
-
     def parts(self) -> list[QWidget]:
         """Return the parts of the window: panels in front, bars of icons and tabs; columns from the left."""
         docks = [dock for dock in self.docks.values() if not dock.isWindow()]
@@ -494,8 +482,6 @@ class Workspace(QWidget):
     def tab_bars(self) -> list[QTabBar]:
         """Return the tab bars of all places."""
         return [group.tabBar() for group in self._groups.values()]
-
-    # -- making panels ------------------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
         """Measure when first shown: a hidden page has no room to measure by."""

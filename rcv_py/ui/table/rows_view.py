@@ -92,8 +92,6 @@ class RowsView(QTableView):
         theme.changed.connect(self._restyle)
         settings.cell("look.dense_rows").watch(self._restyle)
 
-    # -- columns ------------------------------------------------------------------------------------
-
     @property
     def header(self) -> TableHeader:
         """Return the header above the rows."""
@@ -123,8 +121,6 @@ class RowsView(QTableView):
         self.widths.stretch()
         if was_seen:
             self.reveal(row)
-
-    # -- selecting ----------------------------------------------------------------------------------
 
     def set_current(self, row: int, reveal: bool = True) -> None:
         """Accent a data row, -1 for none, and bring it into view without emitting a signal."""
@@ -185,8 +181,6 @@ class RowsView(QTableView):
             lines.insert(0, "\t".join(self.table.headers))
         copy_text("\n".join(lines))
 
-    # -- hooks --------------------------------------------------------------------------------------
-
     def row_style(self, row: int) -> RowStyle:
         """Return the drawing of a data row."""
         return RowStyle(self.theme.role("text"))
@@ -210,8 +204,6 @@ class RowsView(QTableView):
     def refresh(self) -> None:
         """Paint again."""
         self.viewport().update()
-
-    # -- geometry -----------------------------------------------------------------------------------
 
     @property
     def covered_px(self) -> int:
@@ -255,8 +247,6 @@ class RowsView(QTableView):
         said = translated(self.table.columns[column].title)
         title = QFontMetrics(self.header.font()).horizontalAdvance(said)
         return max(round(longest * self.char_px), title + 16) + 2 * PAD + 1
-
-    # -- painting -----------------------------------------------------------------------------------
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         area, scroll, height = event.rect(), self.verticalScrollBar().value(), self.row_height
@@ -324,8 +314,6 @@ class RowsView(QTableView):
                 column, y = self.flag_column, top + (height - side) // 2
                 right = self.cell_rect(row, column).right() if column else FLAG_LEFT + side
                 paint_flag(painter, right - side, y, side, self.theme.role(role_of(notes)))
-
-    # -- events -------------------------------------------------------------------------------------
 
     def currentChanged(self, current: Index, previous: Index) -> None:
         super().currentChanged(current, previous)
@@ -435,8 +423,6 @@ class RowsView(QTableView):
             bar.setValue(round(top * height))
         self.widths.grow(self.char_px, is_anew=True)
         self.viewport().update()
-
-    # -- state --------------------------------------------------------------------------------------
 
     def save_state(self) -> dict[str, Any]:
         """Return columns and order, as plain JSON values."""
