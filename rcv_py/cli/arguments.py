@@ -37,7 +37,7 @@ def parse(words: list[str]) -> Options:
     """Return the options of the command that the words name; raise UsageError or SystemExit."""
     if words[:1] == ["--version"]:
         from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
-        from rcv_py.formats.isa.disassembly import disassembler  # noqa: PLC0415 - it starts a program
+        from rcv_py.formats.isa.processes import disassembler  # noqa: PLC0415 - it starts a program
 
         if words[1:]:
             raise UsageError("`rcv --version` takes nothing else.")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.formats.isa.disassembly import Candidate, candidates
+from rcv_py.formats.isa.processes import Candidate, candidates
 
 KNOWS_ALL = 20  # the first libLLVM that knows every GPU whose code tests have, gfx950 among them
 

@@ -8,8 +8,8 @@ from rcv_py.base.errors import BrokenFile, MissingFile
 from rcv_py.formats.isa import code_object as code_objects
 from rcv_py.formats.isa import disassembly
 from rcv_py.formats.isa.code_object import CodeObject, id_of_name
-from rcv_py.formats.isa.disassembly import Candidate
 from rcv_py.formats.isa.elf import MACHINES, read_image, target_of_name
+from rcv_py.formats.isa.processes import Candidate
 from rcv_py.formats.isa.program import Category
 from tests.support.llvm import need_llvm
 from tests.support.object_files import code_file

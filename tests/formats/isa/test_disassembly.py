@@ -12,9 +12,9 @@ import pytest
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.formats.isa import code_object, disassembly, processes
-from rcv_py.formats.isa import disassembly as places
 from rcv_py.formats.isa.alone import GAVE_UP
-from rcv_py.formats.isa.disassembly import Candidate, CodeBytes, DisassemblerChoice, candidates, disassemble
+from rcv_py.formats.isa.disassembly import CodeBytes, DisassemblerChoice, disassemble
+from rcv_py.formats.isa.processes import Candidate, candidates
 from rcv_py.formats.isa.program import Category, category_of, mnemonic
 from tests.formats.isa.test_lengths import CASES
 from tests.support.limits import HANG_S
@@ -254,7 +254,7 @@ def test_a_frozen_program_runs_its_own_modules(monkeypatch: pytest.MonkeyPatch) 
 def test_libraries_come_from_rocm_and_the_packages_of_the_running_python(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    places.candidates.cache_clear()
+    processes.candidates.cache_clear()
     (tmp_path / "capture").mkdir()
     (tmp_path / "capture" / "libLLVM-99.so").write_bytes(b"")
     rocm = tmp_path / "rocm" / "llvm" / "lib"
@@ -275,10 +275,10 @@ def test_libraries_come_from_rocm_and_the_packages_of_the_running_python(
     bundled.write_bytes(b"")
     monkeypatch.setattr(sys, "path", [*sys.path, str(packages), str(tmp_path / "_internal")])
     monkeypatch.setattr(sys, "_MEIPASS", str(tmp_path / "_internal"), raising=False)
-    monkeypatch.setattr(places, "SYSTEM_FOLDERS", {})
-    monkeypatch.setattr(places, "MAX_OF_A_KIND", 9)
+    monkeypatch.setattr(processes, "SYSTEM_FOLDERS", {})
+    monkeypatch.setattr(processes, "MAX_OF_A_KIND", 9)
     found = [one.library for one in candidates()]
-    places.candidates.cache_clear()
+    processes.candidates.cache_clear()
     assert found[:3] == [
         str(rocm / "libLLVM-98.so"),
         str(packages / "rocm/bindings/llvm/libLLVM-97.so"),
