@@ -15,6 +15,7 @@ from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.core.reduction import Answer, Answers, InMemory, Part, Reduction, Staged
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.progress import checkpoint, stoppable
 from rcv_py.base.text import Message
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
@@ -75,16 +76,16 @@ class Snapshot:
     def answer(self, ask: Callable[[Answers], Answer], flag: AnswerFlag) -> Answer:
         """Return the result of `ask` for all waves read; evicted ones are read until the flag is set."""
         self.store.keep(flag)
-        here = InMemory(self.store.trace, self.batches, flag.over, flag.report_progress)
-        if self.store.rereads is None or not self.absent or self.is_streaming:
-            return ask(here)
-        try:
-            with self.store.reading(self.here | self.absent, self.batches, flag) as found:
-                return ask(found)
-        except Cancelled:
-            if flag.is_over:
-                raise
-            return ask(here)
+        here = InMemory(self.store.trace, self.batches, flag.report_progress)
+        with stoppable(flag.over):
+            if self.store.rereads is None or not self.absent or self.is_streaming:
+                return ask(here)
+            try:
+                with self.store.reading(self.here | self.absent, self.batches, flag) as found:
+                    return ask(found)
+            except Cancelled:
+                checkpoint()  # raises again if nobody needs the answer
+                return ask(here)
 
 
 class WaveStore:

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import Cancelled, UsageError
-from rcv_py.base.progress import CancelFlag, Report, silent
+from rcv_py.base.progress import CancelFlag, Report, silent, stoppable
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -41,7 +41,6 @@ def findings_of_trace(
     workers: int | None = 0,
     predict: bool | None = False,
     report: Report = silent,
-    cancel: CancelFlag | None = None,
 ) -> Findings:
     """Return the findings, of a large capture from a sample of waves unless `is_whole`.
 
@@ -51,10 +50,7 @@ def findings_of_trace(
     from rcv_py.analysis.findings.detect import findings_from  # noqa: PLC0415 - as above
 
     rows = None if is_whole else chosen_rows(trace.waves)
-    reading = Reducer(
-        trace, rows, held=held, is_apart=is_apart, workers=workers, report=report, cancel=cancel
-    )
-    with reading as found:
+    with Reducer(trace, rows, held=held, is_apart=is_apart, workers=workers, report=report) as found:
         made = findings_from(found, facts, waves)
         if found.errors and not found.read:
             return replace(made, why=STOPPED)
@@ -103,9 +99,10 @@ class FindingsInView:
                 with self._busy:
                     if self._is_closed:
                         raise Cancelled
-                    known[waves, run_files] = findings_of_trace(
-                        trace, facts, waves, held=batches, is_apart=True, workers=None, cancel=flag
-                    )
+                    with stoppable(flag):
+                        known[waves, run_files] = findings_of_trace(
+                            trace, facts, waves, held=batches, is_apart=True, workers=None
+                        )
             except Cancelled:
                 return Findings(findings(trace, ()).numbers, of=len(trace.waves), why=STOPPED)
         return known[waves, run_files]

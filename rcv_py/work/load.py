@@ -19,7 +19,7 @@ from rcv_py.analysis.core.parcels import alone
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.timeline.lod import tables
 from rcv_py.base.errors import RcvError
-from rcv_py.base.progress import CancelFlag, Report, Stage, silent
+from rcv_py.base.progress import CancelFlag, Report, Stage, checkpoint, silent
 from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
@@ -376,27 +376,17 @@ def batches(
     rows: Iterable[int] | None = None,
     *,
     report: Report = silent,
-    cancel: CancelFlag | None = None,
     workers: int | None = None,
-    lod: bool = False,
 ) -> Iterator[WaveBatch]:
     """Yield the waves at these rows of the index (all by default), in no particular order.
 
-    Waves that cannot be read are listed in the batches.  Raises Cancelled once `cancel` is set.
+    Waves that cannot be read are listed in the batches.
     """
-    stream = WaveStream(trace.reader, trace.waves, rows, workers=workers, lod=lod)
+    stream = WaveStream(trace.reader, trace.waves, rows, workers=workers, lod=False)
     done = 0
     report(Stage(STAGE, done, stream.total))
     for batch in stream:
-        if cancel is not None:
-            cancel.check()
+        checkpoint()
         done += len(batch.waves) + len(batch.missing)
         report(Stage(STAGE, done, stream.total))
         yield batch
-
-
-def load_all(
-    trace: Trace, *, report: Report = silent, workers: int | None = None, lod: bool = False
-) -> tuple[WaveBatch, ...]:
-    """Return all waves of a trace; see `batches`."""
-    return tuple(batches(trace, report=report, workers=workers, lod=lod))

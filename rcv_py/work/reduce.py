@@ -25,7 +25,7 @@ import numpy as np
 
 from rcv_py.analysis.core.parcels import FOREVER, Slab, WaveLifetimes, parcel_of, slabs
 from rcv_py.analysis.core.reduction import Answers, AnyReduction, Rows, mapped
-from rcv_py.base.progress import CancelFlag, Report, Stage, silent
+from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.tuning import memory
@@ -123,7 +123,7 @@ class Reducer(Answers):
     Each reduction reads the waves of a large capture again, in processes; waves of a small capture are kept
     (`is_kept`).  Waves `held` in memory are not read; those in shared memory reach processes without a copy.
     In a `with` block processes stay for the next reduction; they end with the block.  `is_apart`: use
-    processes for little work too.  Calls raise Cancelled soon after `cancel` is set.
+    processes for little work too.
     """
 
     def __init__(
@@ -135,11 +135,10 @@ class Reducer(Answers):
         is_apart: bool = False,
         workers: int | None = None,
         report: Report = silent,
-        cancel: CancelFlag | None = None,
     ) -> None:
         index, held = trace.waves, tuple(held)
         chosen = list(range(len(index)) if rows is None else sorted({*rows}))
-        super().__init__(trace, len(chosen), cancel)
+        super().__init__(trace, len(chosen))
         self._rows = np.array(chosen, dtype=np.int64)
         self._held = {row: batch for batch in held for row in batch.rows.tolist()}
         cost = load.costs(index)[self._rows]
@@ -231,9 +230,9 @@ class Reducer(Answers):
         self, reductions: Sequence[AnyReduction], rows: Rows, strips: Iterable[Strip]
     ) -> Iterator[tuple[Strip, StripResult]]:
         for slab in (slab for strip in strips for slab in strip):
-            self._cancel.check()
+            checkpoint()
             yield (slab,), self._shelf.map_slab(reductions, rows, slab, is_last=not self.is_kept)
-        self._cancel.check()
+        checkpoint()
 
     def _pooled(
         self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]
@@ -281,7 +280,7 @@ class Reducer(Answers):
     def _heard(self, done: SimpleQueue[Future[StripResult]]) -> Future[StripResult]:
         """Wait until a strip is done."""
         while True:
-            self._cancel.check()
+            checkpoint()
             try:
                 return done.get(timeout=POLL_S)
             except Empty:

@@ -10,7 +10,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import Cancelled
-from rcv_py.base.progress import CancelFlag
+from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.model.modes import ReferenceRule
 from tests.support.opened import sample_trace
 
@@ -29,8 +29,8 @@ def test_a_cancel_ends_the_attribution_within_a_parcel(at: str, monkeypatch: pyt
 
     monkeypatch.setattr(Parcel, "in_time", lambda self: whole(self, 20))
     monkeypatch.setattr(attribute, at, last)
-    with pytest.raises(Cancelled):
-        InMemory(trace, [batch], flag).of(ATTRIBUTION)
+    with pytest.raises(Cancelled), stoppable(flag):
+        InMemory(trace, [batch]).of(ATTRIBUTION)
     assert len(looks) == 1
 
 
@@ -39,8 +39,8 @@ def test_a_cancel_ends_what_is_made_of_all_parts() -> None:
     trace, flag = sample_trace("vector_add"), CancelFlag()
     batch = trace.reader.read(list(range(len(trace.waves))))
     reduction = HIDDEN[ReferenceRule.REFERENCE]
-    found = InMemory(trace, [batch], flag)
+    found = InMemory(trace, [batch])
     found.ask([reduction])
     flag.set()
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled), stoppable(flag):
         found.of(reduction)

@@ -21,10 +21,9 @@ from rcv_py.model.architecture import architecture_of
 from rcv_py.model.resources import AgentFacts, AllocatedRegisters, KernelResources, RunFacts
 from rcv_py.model.trace import INFERRED, Trace
 from rcv_py.work import occupancy as work_occupancy
-from rcv_py.work.load import load_all
 from rcv_py.work.occupancy import limits_of as limits_of_work
 from tests.analysis import build
-from tests.support.opened import sample_trace
+from tests.support.opened import load_all, sample_trace
 
 TABLE = "x_kernel_trace.csv"
 

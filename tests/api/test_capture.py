@@ -27,10 +27,10 @@ from rcv_py.export.tables import FORMATS, TABLES
 from rcv_py.features.isa import result as isa
 from rcv_py.features.loops import result as loops
 from rcv_py.formats.open import open_trace
-from rcv_py.work.load import load_all
 from tests.api.calls import call_all, every_call
 from tests.support.fixtures import fixture_of
 from tests.support.limits import HANG_S
+from tests.support.opened import load_all
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_traces"

@@ -5,7 +5,7 @@ import pytest
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.health.buffer import ENDS, cut
 from rcv_py.base.errors import Cancelled
-from rcv_py.base.progress import CancelFlag
+from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.formats.open import open_trace
 from rcv_py.work import load
 from rcv_py.work.load import batches
@@ -70,10 +70,10 @@ def test_edge_25_hundreds_of_waves_open_without_their_files_and_can_be_stopped(m
         file.rename(file.with_suffix(".json"))
     stop = CancelFlag()
     stages = []
-    reading = batches(trace, workers=0, cancel=stop, report=stages.append)
+    reading = batches(trace, workers=0, report=stages.append)
     assert 0 < len(next(reading).waves) < 384
     stop.set()
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled), stoppable(stop):
         next(reading)
     assert stages[0].total == 384
     assert stages[0].done == 0

@@ -24,8 +24,7 @@ from rcv_py.formats.uiout.side_files import read_state_curves
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
-from rcv_py.work.load import load_all
-from tests.support.opened import VARIED
+from tests.support.opened import VARIED, load_all
 from tests.support.samples import sample
 from tests.synth.folder import Folder
 

@@ -17,7 +17,7 @@ from rcv_py.state.saved import restore_state, state_of
 from rcv_py.state.selection import Selection
 from rcv_py.state.session import MIN_VISIBLE_PX, MIN_WINDOW, Session
 from rcv_py.state.wave_store import WaveStore
-from rcv_py.work.load import load_all
+from tests.support.opened import load_all
 from tests.support.paths import ROOT
 from tests.support.samples import write_sample
 

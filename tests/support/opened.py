@@ -8,6 +8,7 @@ from pathlib import Path
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch, WaveColumns
+from rcv_py.work.load import WaveStream
 from tests.support.samples import sample_path
 
 # Simulated captures that differ in what they hold: a rule that every capture obeys is tried on each of them.
@@ -28,6 +29,11 @@ def opened_once(folder: Path) -> Trace:
     """The trace of a folder; a batch of all of its waves is read once, too."""
     trace = open_trace(folder)
     return replace(trace, reader=_RememberingReader(trace.reader, list(range(len(trace.waves)))))
+
+
+def load_all(trace: Trace, *, workers: int | None = None) -> tuple[WaveBatch, ...]:
+    """All waves of a trace, by so many processes, or as many as the trace is worth."""
+    return tuple(WaveStream(trace.reader, trace.waves, workers=workers))
 
 
 def sample_trace(name: str) -> Trace:

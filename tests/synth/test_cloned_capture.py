@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.formats.open import open_trace
-from rcv_py.work.load import load_all
 from tests.analysis.in_memory import all_lines
 from tests.support.cloned_capture import write_clone
+from tests.support.opened import load_all
 
 SOURCE = Path(__file__).resolve().parents[2] / "sample_traces" / "matmul_tiled"
 

@@ -13,9 +13,8 @@ from rcv_py.features.source.panel import SourcePanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.work.load import load_all
 from tests.support.fixtures import fixture_of
-from tests.support.opened import sample_trace
+from tests.support.opened import load_all, sample_trace
 from tests.support.plain_capture import plain
 from tests.support.source_places import without_sources
 

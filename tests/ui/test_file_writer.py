@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import ExportError
-from rcv_py.base.progress import CancelFlag, Report, Stage
+from rcv_py.base.progress import Report, Stage, checkpoint
 from rcv_py.cli.main import main
 from rcv_py.work import reduce
 from tests.export.perfetto_reader import read
@@ -50,11 +50,11 @@ def test_the_commands_ask_for_a_name_and_write(
 def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: Path) -> None:
     begun, path = threading.Event(), tmp_path / "x.html"
 
-    def slow(path: Path, report: Report, flag: CancelFlag) -> None:
+    def slow(path: Path, report: Report) -> None:
         report(Stage("Writing slowly", 1, 2))
         begun.set()
         while True:
-            flag.check()
+            checkpoint()
             threading.Event().wait(0.005)
 
     with window() as app:

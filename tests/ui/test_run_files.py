@@ -11,8 +11,8 @@ from rcv_py.cli.main import main
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.state.single_instance import OpenRequest
 from rcv_py.work import findings as of_window
-from rcv_py.work.load import load_all
 from tests.support.findings import findings_near
+from tests.support.opened import load_all
 from tests.support.samples import write_sample
 from tests.ui.window import open_sample, window
 

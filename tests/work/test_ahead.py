@@ -12,10 +12,11 @@ import pytest
 from rcv_py.base.errors import Cancelled, NotATrace
 from rcv_py.work import load, processes
 from rcv_py.work.ahead import Preload
-from rcv_py.work.load import load_all, plan
+from rcv_py.work.load import plan
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.processes import end_ahead, start_ahead
 from tests.support.limits import HANG_S
+from tests.support.opened import load_all
 from tests.support.paths import ROOT
 from tests.support.processes import wait_until
 

@@ -17,10 +17,11 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
 from rcv_py.work import load
-from rcv_py.work.load import WaveStream, load_all
+from rcv_py.work.load import WaveStream
 from rcv_py.work.pool import WorkerPool
 from tests.support.deadly_readers import MOMENTS, Doomed, prepared, without_blocks
 from tests.support.limits import HANG_S
+from tests.support.opened import load_all
 from tests.support.paths import ROOT
 from tests.support.processes import gone
 from tests.support.shared_memory import blocks, mappings, names
@@ -81,13 +82,13 @@ def test_what_is_shared_what_is_piped_and_what_is_read_here_are_the_same(
     tmp_path: Path, small_jobs: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, files = blocks(), trace(reader(tmp_path, {f"{at}.json": wave(MANY[at:]) for at in range(2)}))
-    here = plain(load_all(files, workers=0, lod=True))
-    shared_ones = load_all(files, workers=1, lod=True)
+    here = plain(load_all(files, workers=0))
+    shared_ones = load_all(files, workers=1)
     assert plain(shared_ones) == here
     assert mappings(before) == (2 if hasattr(os, "memfd_create") else 0)
     del shared_ones
     monkeypatch.setattr(load, "hold_memory", without_blocks)
-    piped = load_all(files, workers=1, lod=True)
+    piped = load_all(files, workers=1)
     assert plain(piped) == here
     assert not mappings(before)
 

@@ -6,9 +6,9 @@ from threading import Thread
 import pytest
 
 from rcv_py.base.errors import Cancelled
-from rcv_py.base.progress import CancelFlag
+from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.work import load
-from rcv_py.work.load import STOPPED, WaveStream, batches, load_all
+from rcv_py.work.load import STOPPED, WaveStream, batches
 from tests.support.busy_forever import BusyReader, begun
 from tests.support.deadly_readers import Deadly
 from tests.support.limits import HANG_S
@@ -119,7 +119,7 @@ def test_a_bug_in_a_reader_is_raised_as_what_it_is(files, small_jobs, workers):
 
 def test_commands_get_all_waves_and_hear_of_progress(files):
     stages = []
-    result = load_all(trace(files), report=stages.append)
+    result = list(batches(trace(files), report=stages.append))
     assert sorted(rows_of(result)) == list(range(12))
     assert str(stages[-1]) == "Reading waves 12 of 12"
     assert rows_of(batches(trace(files), [7, 2])) == [7, 2]
@@ -128,5 +128,5 @@ def test_commands_get_all_waves_and_hear_of_progress(files):
 def test_commands_can_be_cancelled(files):
     flag = CancelFlag()
     flag.set()
-    with pytest.raises(Cancelled):
-        list(batches(trace(files), cancel=flag))
+    with pytest.raises(Cancelled), stoppable(flag):
+        list(batches(trace(files)))

@@ -25,7 +25,7 @@ import numpy as np
 from rcv_py.analysis.core.parcels import ENOUGH, FEW, Parcel, alone, parcels
 from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums
 from rcv_py.base.errors import RcvError
-from rcv_py.base.progress import CancelFlag, Report, Stage, checkpoint, silent, stoppable
+from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message
 from rcv_py.model.columns import Table, joined
@@ -170,8 +170,8 @@ Rows = frozenset[int] | None  # of the wave index, whose costs count; None: all
 class Answers(ABC):
     """The results for the waves that could be read, each computed once."""
 
-    def __init__(self, trace: Trace, waves: int, cancel: CancelFlag | None = None) -> None:
-        self.trace, self._cancel = trace, cancel or CancelFlag()
+    def __init__(self, trace: Trace, waves: int) -> None:
+        self.trace = trace
         self.waves = waves  # how many there are to read
         self.missing: dict[int, str] = {}  # rows of waves that could not be read, ascending, and why
         self.errors: list[RcvError] = []  # why some waves were dropped
@@ -204,8 +204,7 @@ class Answers(ABC):
         key = reduction, rows
         if key not in self._answers:
             self._ask([reduction], rows)
-            with stoppable(self._cancel):
-                self._answers[key] = reduction.finish(self.trace, self._parts.pop(key))
+            self._answers[key] = reduction.finish(self.trace, self._parts.pop(key))
         answer: Answer = self._answers[key]
         return answer
 
@@ -229,8 +228,7 @@ class Answers(ABC):
             if (one, rows) not in self._parts and (one, rows) not in self._answers
         ]
         if unknown:
-            with stoppable(self._cancel):
-                parts = self._look(unknown, rows)
+            parts = self._look(unknown, rows)
             self._parts.update(((one, rows), part) for one, part in zip(unknown, parts, strict=True))
 
     @abstractmethod
@@ -244,24 +242,18 @@ def firsts(analyses: Iterable[Analysis]) -> list[AnyReduction]:
 
 
 class InMemory(Answers):
-    """Results for waves that are in memory.  A request raises Cancelled soon after `cancel` is set.
+    """Results for waves that are in memory.
 
     `report` gets the name of the pass over all waves, and how many waves were read.
     """
 
-    def __init__(
-        self,
-        trace: Trace,
-        batches: Iterable[WaveBatch],
-        cancel: CancelFlag | None = None,
-        report: Report = silent,
-    ) -> None:
+    def __init__(self, trace: Trace, batches: Iterable[WaveBatch], report: Report = silent) -> None:
         self._report, self._looks = report, 0
         self.batches = tuple(batches)
         read = {wave.row for batch in self.batches for wave in batch.waves}
         lost = (one for batch in self.batches for one in batch.missing)
         missing = {row: text for row, text in lost if row not in read}
-        super().__init__(trace, len(read) + len(missing), cancel)
+        super().__init__(trace, len(read) + len(missing))
         self.missing = dict(sorted(missing.items()))
 
     def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 
 from rcv_py.analysis.core.reduction import Answers
 from rcv_py.base.errors import Cancelled
-from rcv_py.base.progress import CancelFlag, Report, Stage
+from rcv_py.base.progress import CancelFlag, Report, Stage, stoppable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
@@ -163,7 +163,10 @@ class Loader(QObject):
             self._posts.post(partial(self._show_again, replace(stage, name=AGAIN)))
 
         try:
-            with Reducer(trace, rows, held=held, workers=workers, report=report, cancel=flag) as found:
+            with (
+                stoppable(flag),
+                Reducer(trace, rows, held=held, workers=workers, report=report) as found,
+            ):
                 yield found
         finally:
             self._posts.post(partial(self._show_again, None))

@@ -25,7 +25,7 @@ _PAGES = "Web page (*.html)"
 _REPORTS = Message("{0};;Markdown (*.md)", _PAGES)
 _TRACES = "Perfetto trace (*.pftrace *.pftrace.gz);;speedscope profile (*.speedscope.json)"
 
-Write = Callable[[Path, Report, CancelFlag], None]
+Write = Callable[[Path, Report], None]
 
 
 def export_folder(ui: UiContext) -> Path:
@@ -78,7 +78,7 @@ class FileWriter(QObject):
         files, held = self._ui.session.run_files, self._ui.session.snapshot().batches
         notes = self._ui.session.notes.shown.value
 
-        def write(path: Path, report: Report, flag: CancelFlag) -> None:
+        def write(path: Path, report: Report) -> None:
             # A start does not wait for modules that few sessions need.
             from rcv_py.export.interactive.content import OF_PAGE  # noqa: PLC0415 - few export
             from rcv_py.export.interactive.page import interactive_page  # noqa: PLC0415 - few export
@@ -88,7 +88,7 @@ class FileWriter(QObject):
             from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - few export
 
             facts = facts_about(trace, files)
-            with Reducer(trace, held=held, report=report, cancel=flag) as found:
+            with Reducer(trace, held=held, report=report) as found:
                 inputs = ReportInputs(found, facts=facts)
                 inputs.notes, inputs.rank = notes, partial(with_predictions, trace, predict=None)
                 if not is_interactive:
@@ -108,7 +108,7 @@ class FileWriter(QObject):
         loaded = store.batches if store is not None and is_read else None
         spans = self._ui.results.cell("markers").value
 
-        def write(path: Path, report: Report, flag: CancelFlag) -> None:
+        def write(path: Path, report: Report) -> None:
             from rcv_py.export.traces.perfetto import write_perfetto  # noqa: PLC0415 - as above
             from rcv_py.export.traces.speedscope import write_speedscope  # noqa: PLC0415 - few export
 
@@ -118,7 +118,7 @@ class FileWriter(QObject):
                     read = () if row is None else trace.reader.read([row]).waves
                     write_speedscope(trace, read, target)
                 else:
-                    waves = batches(trace, report=report, cancel=flag) if loaded is None else loaded
+                    waves = batches(trace, report=report) if loaded is None else loaded
                     write_perfetto(trace, waves, target, spans=spans, report=report)
 
         self.start(path, write)
@@ -138,7 +138,7 @@ class FileWriter(QObject):
         def job() -> Path:
             try:
                 with stoppable(flag):
-                    write(path, self._reported.emit, flag)
+                    write(path, self._reported.emit)
             finally:
                 self._reported.emit(None)
             return path

@@ -50,7 +50,7 @@ UPDATE_MS = 60
 SPARE_MS = 2000  # delay before computing what only a button shows: only when idle
 SHOW_AFTER_MS = 250  # longest time a window waits for its capture before it is shown without
 if TYPE_CHECKING:  # rarely used
-    from rcv_py.base.progress import CancelFlag, Report
+    from rcv_py.base.progress import Report
     from rcv_py.formats.session_file import SavedSession
     from rcv_py.ui.shell.chooser import Chooser
     from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog
@@ -399,7 +399,7 @@ class MainWindow(QMainWindow):
         assert trace is not None
         state, layout, notes = state_of(session), self.workspace.save(), session.notes.shown.value
 
-        def write(path: Path, report: Report, flag: CancelFlag) -> None:
+        def write(path: Path, report: Report) -> None:
             from rcv_py.formats.session_file import write_session  # noqa: PLC0415 - rarely used
 
             write_session(path, trace, state=state, layout=layout, notes=notes)

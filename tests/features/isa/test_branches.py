@@ -14,10 +14,9 @@ from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.work.load import load_all
 from tests.support import code_samples
 from tests.support.fixtures import fixture_of
-from tests.support.opened import sample_trace
+from tests.support.opened import load_all, sample_trace
 from tests.support.plain_capture import PlainWave, plain
 
 Settled = Callable[[], None]

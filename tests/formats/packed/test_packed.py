@@ -17,9 +17,9 @@ from rcv_py.formats.packed.archive import Archive
 from rcv_py.formats.packed.write import write_packed
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
-from rcv_py.work.load import load_all, plan
+from rcv_py.work.load import plan
 from tests.support.equal import differences, trace_differences
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, load_all, sample_trace
 from tests.support.samples import write_sample
 from tests.support.whole_capture import (
     BEGINS,

@@ -10,9 +10,9 @@ from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import RunFacts
-from rcv_py.work.load import load_all
 from rcv_py.work.occupancy import limits_of as limits_of_work
 from tests.real import captures
+from tests.support.opened import load_all
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from rcv_py.base.errors import Cancelled
-from rcv_py.base.progress import CancelFlag, Stage
+from rcv_py.base.progress import CancelFlag, Stage, stoppable
 from rcv_py.formats.open import open_trace
 from rcv_py.work.load import batches
 from tests.real.captures import trace_path
@@ -15,10 +15,10 @@ def test_edge_25_thousands_of_waves_open_without_their_files_and_can_be_stopped(
     assert int(trace.waves.wid.max()) == 47
     stop = CancelFlag()
     stages: list[Stage] = []
-    reading = batches(trace, workers=0, cancel=stop, report=stages.append)
+    reading = batches(trace, workers=0, report=stages.append)
     assert len(next(reading).waves) < 4112
     stop.set()
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled), stoppable(stop):
         next(reading)
     assert stages[0].total == 4112
     assert stages[0].done == 0
