@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.waves.populations import Populations, WaveChoice
 from rcv_py.model.modes import Which
-from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
-from rcv_py.state.selection import History, Selection, Visit
-from rcv_py.state.wave_store import Snapshot, WaveStore
+from rcv_py.state.selection import Selection, Visit
 
-if TYPE_CHECKING:  # no start looks for an execution
-    from rcv_py.analysis.cost.distribution import LineHits
+if TYPE_CHECKING:
+    from rcv_py.analysis.cost.distribution import LineHits  # no start looks for an execution
+    from rcv_py.state.session import Session  # which has a search
 
 QUICK_TOKENS = 500_000  # executions of an instruction among that many are found in a few ms
 TOKENS_A_WAVE = 200  # overhead per wave, in tokens
@@ -54,29 +52,10 @@ class ExecutionQuery(NamedTuple):
     is_again: bool = False  # repeated with more waves: the place is the same visit
 
 
-class _Session(Protocol):
-    """What the search needs of a session, whose module imports this one."""
-
-    trace: Cell[Trace | None]
-    selection: Cell[Selection]
-    populations: Cell[Populations | None]
-    view: Cell[TimeWindow]
-    store: WaveStore | None
-    history: History
-
-    @property
-    def choice(self) -> WaveChoice | None: ...
-    @property
-    def is_streaming(self) -> bool: ...
-    def snapshot(self) -> Snapshot: ...
-    def select(self, selection: Selection) -> None: ...
-    def reveal(self) -> None: ...
-
-
 class ExecutionSearch:
     """Finds executions for a session, and selects them there."""
 
-    def __init__(self, session: _Session) -> None:
+    def __init__(self, session: Session) -> None:
         self.sought: Cell[ExecutionQuery | None] = Cell(None)  # a search that a thread runs
         self._session = session
         self._found: tuple[ExecutionQuery, Selection] | None = None  # the last search and its result

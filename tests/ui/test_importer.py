@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
-from rcv_py.ui.core import importer
+from rcv_py.ui.core import frame_budget
 from rcv_py.ui.core.context import UiContext
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
@@ -25,7 +25,7 @@ def _not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_modules_are_imported_in_turns_of_their_own(
     ui: UiContext, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importer, "STEPS", {NAMES[1]: NAMES[:1]})
+    monkeypatch.setattr(frame_budget, "STEPS", {NAMES[1]: NAMES[:1]})
     steps: list[str] = []
     turns = QTimer(interval=0)
     turns.timeout.connect(lambda: steps.append(" ".join(name for name in NAMES if name in sys.modules)))

@@ -14,8 +14,7 @@ from shiboken6 import isValid
 
 from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.session import Session
-from rcv_py.ui.core.frame_budget import FrameBudget, one_shot
-from rcv_py.ui.core.importer import Importer
+from rcv_py.ui.core.frame_budget import FrameBudget, Importer, one_shot
 from rcv_py.ui.core.tasks import Tasks
 
 REST = 4  # while waves stream in, a job of n ms is not started again for n * REST ms
