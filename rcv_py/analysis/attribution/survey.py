@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy import ndarray
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import MEMORY, SMEM, LineTraits, lines
@@ -47,22 +48,18 @@ _OLDEST = (1 << _SHIFT) - 1  # cycles, a second
 class Candidates(NamedTuple):
     """Operations that may have ended a wait, in order of wait and issue."""
 
-    token: np.ndarray  # int64, the wait
-    operation: np.ndarray  # int64
-    age: np.ndarray  # int64, cycles from its issue to the end of the wait, at least 1
+    token: ndarray  # int64, the wait
+    operation: ndarray  # int64
+    age: ndarray  # int64, cycles from its issue to the end of the wait, at least 1
 
     @property
-    def is_alone(self) -> np.ndarray:
+    def is_alone(self) -> ndarray:
         """Whether the wait has no other candidate, bool."""
         return starts_run(self.token) & ends_run(self.token)
 
 
 def candidates(
-    links: WaitLinks,
-    line: np.ndarray,
-    of_code: LineTraits,
-    issue: np.ndarray,
-    issued: Callable[[np.ndarray], np.ndarray],
+    links: WaitLinks, line: ndarray, of_code: LineTraits, issue: ndarray, issued: Callable[[ndarray], ndarray]
 ) -> Candidates:
     """Return the newest of operations in order, the newest of each other kind, and every scalar load.
 
@@ -83,7 +80,7 @@ def candidates(
     return Candidates(token, operation, np.maximum(issue.take(token) - issued(operation), 1))
 
 
-def candidates_in(tokens: TokenColumns, links: WaitLinks, line: np.ndarray, trace: Trace) -> Candidates:
+def candidates_in(tokens: TokenColumns, links: WaitLinks, line: ndarray, trace: Trace) -> Candidates:
     """Return the candidates of all waits of some waves, given the row of Lines of each token."""
     issued = tokens.ends_at if trace.architecture.busy_is_issue else tokens.issue.take
     return candidates(links, line, lines(trace.code, trace.architecture), tokens.issue, issued)
@@ -97,10 +94,10 @@ class LastOperations(ColumnTable):
     is a neighbour of all waves for which the operation would be the last.
     """
 
-    place: np.ndarray  # int64, `place_of` its unit
-    issue: np.ndarray  # int64, cycles, aligned
-    wave: np.ndarray  # int64, row of the wave index
-    line: np.ndarray  # int64, row of Lines
+    place: ndarray  # int64, `place_of` its unit
+    issue: ndarray  # int64, cycles, aligned
+    wave: ndarray  # int64, row of the wave index
+    line: ndarray  # int64, row of Lines
 
     def of(self, place: int) -> slice:
         """The operations of a unit."""
@@ -108,7 +105,7 @@ class LastOperations(ColumnTable):
         return slice(low, high)
 
 
-Numbers = TypeVar("Numbers", int, np.ndarray)
+Numbers = TypeVar("Numbers", int, ndarray)
 
 
 def place_of(se: Numbers, cu: Numbers, unit: Numbers) -> Numbers:
@@ -119,19 +116,19 @@ def place_of(se: Numbers, cu: Numbers, unit: Numbers) -> Numbers:
 class Survey(NamedTuple):
     """The three facts; engines are the shader engines of the waves that were read."""
 
-    engine: np.ndarray  # int64 [e], shader engines, ascending
-    mean: np.ndarray  # float64 [e, rows of Lines], mean logarithm of the latency of each operation
-    spread: np.ndarray  # float64 [e, rows of Lines], spread of that logarithm
-    longest: np.ndarray  # float64 [e, rows of Lines], cycles that no operation exceeds; inf: unknown
-    delay: np.ndarray  # int64 [e], cycles that a barrier itself takes, as in Meetings
-    group: np.ndarray  # int32 [waves of the trace], workgroup of each within its engine; -1: not read
+    engine: ndarray  # int64 [e], shader engines, ascending
+    mean: ndarray  # float64 [e, rows of Lines], mean logarithm of the latency of each operation
+    spread: ndarray  # float64 [e, rows of Lines], spread of that logarithm
+    longest: ndarray  # float64 [e, rows of Lines], cycles that no operation exceeds; inf: unknown
+    delay: ndarray  # int64 [e], cycles that a barrier itself takes, as in Meetings
+    group: ndarray  # int32 [waves of the trace], workgroup of each within its engine; -1: not read
     last: LastOperations
 
     def place(self, se: int) -> int:
         """The row of a shader engine."""
         return int(np.searchsorted(self.engine, se))
 
-    def groups(self, waves: Sequence[TracedWave]) -> np.ndarray:
+    def groups(self, waves: Sequence[TracedWave]) -> ndarray:
         """The workgroups of some waves, int64."""
         return self.group[[wave.row for wave in waves]].astype(np.int64)
 
@@ -157,7 +154,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Seen:
     return _Seen(np.unique(key, return_counts=True), barriers_of(trace, parcel), last)
 
 
-def _last_operations(tokens: TokenColumns, line: np.ndarray, unit_of: np.ndarray) -> LastOperations:
+def _last_operations(tokens: TokenColumns, line: ndarray, unit_of: ndarray) -> LastOperations:
     """Return the last operations; `unit_of` is the unit of each row of Lines."""
     wave, se, cu = (
         np.array(column, dtype=np.int64)
@@ -201,9 +198,7 @@ def _finish(trace: Trace, part: _Seen) -> Survey:
     return Survey(engine, mean, spread, longest=longest, delay=delay, group=group, last=last)
 
 
-def _latency(
-    of_code: LineTraits, line: np.ndarray, age: np.ndarray, times: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _latency(of_code: LineTraits, line: ndarray, age: ndarray, times: ndarray) -> tuple[ndarray, ndarray]:
     """Mean and spread of the log latency of each line; else of its kind; else the default."""
     form = of_code.form.astype(np.int64)
     usual = np.array([float(_USUAL.get(Cause(cause), _MEMORY)) for cause in range(len(Cause))])
@@ -222,7 +217,7 @@ def _latency(
     return mean, spread
 
 
-def _longest(of_code: LineTraits, line: np.ndarray, age: np.ndarray, times: np.ndarray) -> np.ndarray:
+def _longest(of_code: LineTraits, line: ndarray, age: ndarray, times: ndarray) -> ndarray:
     """Cycles that exceed almost all measured LDS latencies, for LDS operations; infinite for others.
 
     A single instruction says nothing about others, which may have more accesses before them in the queue.

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from rcv_py.base.runs import borders, of_ranges, order, ranges
 from rcv_py.model.window import TimeWindow
@@ -20,11 +21,11 @@ from rcv_py.model.window import TimeWindow
 class IntervalSet:
     """The covered stretches of an axis: sorted by time, disjoint, not empty."""
 
-    begin: np.ndarray  # int64, cycles
-    end: np.ndarray  # int64, cycles
+    begin: ndarray  # int64, cycles
+    end: ndarray  # int64, cycles
 
     @classmethod
-    def of(cls, begin: np.ndarray, end: np.ndarray) -> IntervalSet:
+    def of(cls, begin: ndarray, end: ndarray) -> IntervalSet:
         """Return the union of intervals in any order; intervals of no length cover nothing."""
         is_some = end > begin
         if not is_some.all():
@@ -44,7 +45,7 @@ class IntervalSet:
         return cls(begin.take(np.append(0, last[:-1] + 1)), end.take(last))
 
     @cached_property
-    def offset(self) -> np.ndarray:
+    def offset(self) -> ndarray:
         """Offset of each stretch, int64: a time in it plus the offset is the covered cycles before it."""
         covered = np.cumsum(self.end - self.begin)
         covered -= self.end
@@ -73,11 +74,11 @@ class IntervalSet:
         end[edge[1:] - 1] = np.minimum(end[edge[1:] - 1], few.end[met])
         return IntervalSet(begin, end)
 
-    def covered_before_each(self, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def covered_before_each(self, begin: ndarray, end: ndarray) -> tuple[ndarray, ndarray]:
         """Return how many covered cycles lie before begin and end of each interval, int64."""
         return self._before(begin), self._before(end)
 
-    def _before(self, time: np.ndarray) -> np.ndarray:
+    def _before(self, time: ndarray) -> ndarray:
         if not len(self.begin):
             return np.zeros(len(time), dtype=np.int64)
         row = np.searchsorted(self.begin, time, side="right") - 1  # -1: before all of them
@@ -86,7 +87,7 @@ class IntervalSet:
         covered += self.offset.take(row, mode="clip")
         return covered
 
-    def covered(self, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    def covered(self, begin: ndarray, end: ndarray) -> ndarray:
         """Return how many cycles of each interval are covered, int64; none if it ends before it begins."""
         return self._before(np.maximum(begin, end)) - self._before(begin)
 
@@ -94,7 +95,7 @@ class IntervalSet:
         """Return how many cycles of a window are covered."""
         return int(self.covered(np.array([window.begin]), np.array([window.end]))[0])
 
-    def split(self, begin: np.ndarray, end: np.ndarray) -> Split:
+    def split(self, begin: ndarray, end: ndarray) -> Split:
         """Cut intervals into covered and uncovered parts, ordered by interval and time."""
         first = np.searchsorted(self.end, begin, side="right")  # the first stretch that ends after the begin
         count = np.maximum(np.searchsorted(self.begin, end, side="left") - first, 0)
@@ -114,13 +115,13 @@ class IntervalSet:
 class Split(NamedTuple):
     """Intervals cut where an IntervalSet begins and ends: one row a part, none of them empty."""
 
-    span: np.ndarray  # int64, number of the interval that the part belongs to
-    begin: np.ndarray  # int64
-    end: np.ndarray  # int64
-    is_inside: np.ndarray  # bool, whether the set covers it
+    span: ndarray  # int64, number of the interval that the part belongs to
+    begin: ndarray  # int64
+    end: ndarray  # int64
+    is_inside: ndarray  # bool, whether the set covers it
 
 
-def at_least(begin: np.ndarray, end: np.ndarray, count: int) -> IntervalSet:
+def at_least(begin: ndarray, end: ndarray, count: int) -> IntervalSet:
     """Return the times at which at least `count` of the intervals are open."""
     keep = np.flatnonzero(end > begin)
     begin, end = begin.take(keep), np.sort(end.take(keep))
@@ -130,14 +131,14 @@ def at_least(begin: np.ndarray, end: np.ndarray, count: int) -> IntervalSet:
     return IntervalSet.of(begin[count - 1 :], end[: max(0, len(end) - count + 1)])
 
 
-def serial_busy(begin: np.ndarray, length: np.ndarray) -> IntervalSet:
+def serial_busy(begin: ndarray, length: ndarray) -> IntervalSet:
     """Return the busy times of a unit that does one piece of work after another."""
     rows = order(begin)
     begin, length = begin.take(rows), length.take(rows)
     return IntervalSet.of(begin, serial_ends(begin, length))
 
 
-def serial_ends(begin: np.ndarray, length: np.ndarray) -> np.ndarray:
+def serial_ends(begin: ndarray, length: ndarray) -> ndarray:
     """Return when a unit that does one piece of work after another ends each, int64; begins ascend.
 
     Work that arrives while the unit is busy waits for earlier work: its end is `max(begin, end before) +
@@ -147,7 +148,7 @@ def serial_ends(begin: np.ndarray, length: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(begin - (work - length)) + work
 
 
-def occupied_cycles(lives: np.ndarray) -> int:
+def occupied_cycles(lives: ndarray) -> int:
     """Return the cycles in which any of (place, begin, end) is open, summed over places; int64 [n, 3]."""
     if not len(lives):
         return 0
@@ -163,9 +164,7 @@ class OwnedIntervals(NamedTuple):
     all: IntervalSet  # on the axis of the units
     alone: IntervalSet  # on the axis of the owners
 
-    def by_others(
-        self, begin: np.ndarray, end: np.ndarray, lane_shift: np.ndarray, owner_shift: np.ndarray
-    ) -> np.ndarray:
+    def by_others(self, begin: ndarray, end: ndarray, lane_shift: ndarray, owner_shift: ndarray) -> ndarray:
         """Return how many cycles of each interval other owners cover, int64.
 
         The shifts move a time onto the axis of units and onto the axis of owners.
@@ -177,9 +176,7 @@ class OwnedIntervals(NamedTuple):
         return covered
 
 
-def owned(
-    begin: np.ndarray, end: np.ndarray, owner: np.ndarray, stride: int, lane: np.ndarray
-) -> OwnedIntervals:
+def owned(begin: ndarray, end: ndarray, owner: ndarray, stride: int, lane: ndarray) -> OwnedIntervals:
     """Compute the busy time of units from intervals with owners.
 
     `lane[i]` is the unit that owner i works on.  Times are shorter than `stride`; the axis of units shifts

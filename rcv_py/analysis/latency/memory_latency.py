@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy import ndarray
 
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field
@@ -45,15 +46,15 @@ LEVEL_COUNTERS = (
 class MemoryOps(ColumnTable):
     """Executed memory instructions by wave, in order of execution."""
 
-    wave: np.ndarray  # int64 [n], row of the wave index
-    se: np.ndarray  # int64 [n]
-    cu: np.ndarray  # int64 [n], -1 if unknown
-    simd: np.ndarray  # int64 [n]
-    issue: np.ndarray  # int64 [n], cycles, aligned
-    stall: np.ndarray  # int64 [n], cycles
-    busy: np.ndarray  # int64 [n], cycles
-    kind: np.ndarray  # uint8 [n]
-    line: np.ndarray  # int64 [n], row of the code table
+    wave: ndarray  # int64 [n], row of the wave index
+    se: ndarray  # int64 [n]
+    cu: ndarray  # int64 [n], -1 if unknown
+    simd: ndarray  # int64 [n]
+    issue: ndarray  # int64 [n], cycles, aligned
+    stall: ndarray  # int64 [n], cycles
+    busy: ndarray  # int64 [n], cycles
+    kind: ndarray  # uint8 [n]
+    line: ndarray  # int64 [n], row of the code table
 
     def of(self, counter: LevelCounter) -> Self:
         """Return the operations that a counter counts."""
@@ -114,9 +115,7 @@ def levels(samples: CounterSamples, at: int, cu: int) -> Levels:
     return Levels(*with_silence(time, level, interval, interval * 3 // 2), interval)
 
 
-def with_silence(
-    time: np.ndarray, level: np.ndarray, interval: int, longest: int
-) -> tuple[np.ndarray, np.ndarray]:
+def with_silence(time: ndarray, level: ndarray, interval: int, longest: int) -> tuple[ndarray, ndarray]:
     """Return samples with a zero one interval after each whose successor is further away than `longest`."""
     gaps = np.flatnonzero(np.diff(time) > longest)
     at = np.concatenate([time, time[gaps] + interval])
@@ -124,7 +123,7 @@ def with_silence(
     return at[order], np.concatenate([level, np.zeros(len(gaps), dtype=level.dtype)])[order]
 
 
-def is_store(code: CodeTable, rows: np.ndarray) -> np.ndarray:
+def is_store(code: CodeTable, rows: ndarray) -> ndarray:
     """Return which instructions only write: stores, and atomics without a result; bool."""
     table = np.zeros(len(code), dtype=bool)
     for row in ascending(rows).tolist():
@@ -174,15 +173,15 @@ NO_WAVES = "Counters of operations in flight were recorded, but no wave with mem
 class MemoryLatency(ColumnTable):
     """One row per counter and code line; the longest mean of a counter first."""
 
-    unit: np.ndarray  # str, what the counter counts, e.g. "LDS"
-    line: np.ndarray  # int32, row of the code table
-    mean: np.ndarray  # float64, cycles from issue to return
-    std: np.ndarray  # float64, cycles, 0 for a single sample
-    error: np.ndarray  # float64, cycles: uncertainty of the mean
-    samples: np.ndarray  # int64, executions whose return is known
-    censored: np.ndarray  # int64, executions that were in flight at the last sample
-    issue: np.ndarray  # float64, cycles an execution was issuing, on average
-    stall: np.ndarray  # float64, cycles an execution stalled, on average
+    unit: ndarray  # str, what the counter counts, e.g. "LDS"
+    line: ndarray  # int32, row of the code table
+    mean: ndarray  # float64, cycles from issue to return
+    std: ndarray  # float64, cycles, 0 for a single sample
+    error: ndarray  # float64, cycles: uncertainty of the mean
+    samples: ndarray  # int64, executions whose return is known
+    censored: ndarray  # int64, executions that were in flight at the last sample
+    issue: ndarray  # float64, cycles an execution was issuing, on average
+    stall: ndarray  # float64, cycles an execution stalled, on average
     interval: int  # cycles between samples; 0 without samples
     assumption: str
     reason: str = ""  # why there are no rows, and what to do
@@ -229,8 +228,8 @@ MEMORY = {rule: Reduction(_map, _MERGE, partial(_finish, rule=rule)) for rule in
 class _Values(NamedTuple):
     """Line and latency of operations; NaN while in flight."""
 
-    line: np.ndarray  # int64
-    latency: np.ndarray  # float64, cycles
+    line: ndarray  # int64
+    latency: ndarray  # float64, cycles
     interval: int  # cycles between samples
 
 
@@ -242,7 +241,7 @@ def _reference(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> 
 
 def reference_values(
     ops: MemoryOps, samples: CounterSamples, at: int, counter: LevelCounter
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[ndarray, ndarray]:
     """Return code line and latency of the completed operations of one shader engine, oldest first.
 
     All operations of a kind on a shader engine are one queue: the number completed at a sample is the number
@@ -331,7 +330,7 @@ def _table(counter: LevelCounter, ops: MemoryOps, values: _Values, is_reference:
     return MemoryLatency(unit=unit, line=rows.astype(np.int32), **chosen, interval=interval, assumption="")
 
 
-def _mean(sums: np.ndarray, count: np.ndarray) -> np.ndarray:
+def _mean(sums: ndarray, count: ndarray) -> ndarray:
     return np.divide(sums, count, out=np.zeros(len(count), dtype=np.float64), where=count > 0)
 
 
@@ -344,9 +343,7 @@ def _nothing(assumption: str, reason: str) -> MemoryLatency:
     return MemoryLatency.empty(**types, interval=0, assumption=assumption, reason=reason)
 
 
-def matched_lines(
-    table: MemoryLatency, waits: WaitLatency | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def matched_lines(table: MemoryLatency, waits: WaitLatency | None) -> tuple[ndarray, ndarray, ndarray]:
     """Return the code line of each row, and its row in either table or -1; counter rows first.
 
     Lines for which waits give only upper bounds are left out; `waits` is None until they are computed.
@@ -362,6 +359,6 @@ def matched_lines(
     return lines, np.concatenate([counter, np.full(len(rest), -1)]), by_wait
 
 
-def entries(column: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def entries(column: ndarray, rows: ndarray) -> ndarray:
     """Return the entries of a column as float64, NaN where the row is -1."""
     return np.append(column.astype(np.float64), np.nan)[rows]

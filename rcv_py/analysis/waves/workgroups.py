@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
@@ -45,9 +46,9 @@ class KnownBy(TextEnum):
 class Workgroups:
     """The workgroups of a capture, numbered by shader engine, compute unit and first start."""
 
-    number: np.ndarray  # int32 [waves of the trace], workgroup of each row of the wave index; -1: not read
-    waves: np.ndarray  # int32 [workgroups], number of its waves that were read
-    known_by: np.ndarray  # uint8 [workgroups], KnownBy: the weakest source for its waves
+    number: ndarray  # int32 [waves of the trace], workgroup of each row of the wave index; -1: not read
+    waves: ndarray  # int32 [workgroups], number of its waves that were read
+    known_by: ndarray  # uint8 [workgroups], KnownBy: the weakest source for its waves
 
     def __len__(self) -> int:
         return len(self.waves)
@@ -62,14 +63,14 @@ class Workgroups:
 class GroupFacts(ColumnTable):
     """Recorded facts of waves about their workgroups, one row per wave."""
 
-    row: np.ndarray  # int64, of the wave index
-    se: np.ndarray  # int64
-    cu: np.ndarray  # int64
-    simd: np.ndarray  # int64
-    begin: np.ndarray  # int64, cycles
-    end: np.ndarray  # int64, cycles
-    workgroup: np.ndarray  # int64, number in the files, -1 if they have none
-    last_end: np.ndarray  # int64, cycles: when its last token ended, its begin if it has none
+    row: ndarray  # int64, of the wave index
+    se: ndarray  # int64
+    cu: ndarray  # int64
+    simd: ndarray  # int64
+    begin: ndarray  # int64, cycles
+    end: ndarray  # int64, cycles
+    workgroup: ndarray  # int64, number in the files, -1 if they have none
+    last_end: ndarray  # int64, cycles: when its last token ended, its begin if it has none
 
 
 class Barriers(NamedTuple):
@@ -123,11 +124,11 @@ _NO_BARRIERS = Barriers(
 class WaveStarts(NamedTuple):
     """Where and when waves started, one row per wave."""
 
-    place: np.ndarray  # int64, number of its compute unit
-    begin: np.ndarray  # int64, cycles
-    pause: np.ndarray  # int64, cycles: a longer pause separates two bursts
+    place: ndarray  # int64, number of its compute unit
+    begin: ndarray  # int64, cycles
+    pause: ndarray  # int64, cycles: a longer pause separates two bursts
 
-    def is_apart(self, order: np.ndarray) -> np.ndarray:
+    def is_apart(self, order: ndarray) -> ndarray:
         """Whether each of these waves, sorted by time, follows a pause or another unit; bool."""
         begin = self.begin[order]
         return starts_run(self.place[order]) | (np.diff(begin, prepend=begin[:1]) > self.pause[order])
@@ -146,7 +147,7 @@ def _workgroups(trace: Trace, found: Barriers) -> Workgroups:
 WORKGROUPS = Reduction(barriers_of, joined_barriers, _workgroups)
 
 
-def grouped(waves: GroupFacts, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
+def grouped(waves: GroupFacts, at: Crossings) -> tuple[ndarray, ndarray]:
     """Return the workgroup of each wave, int64, counted from 0, and its source (KnownBy), uint8."""
     n, begin, end, said = len(waves), waves.begin, waves.end, waves.workgroup
     place, simd = distinct(waves.se, waves.cu)[1], waves.simd
@@ -168,7 +169,7 @@ def grouped(waves: GroupFacts, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
     return _in_order(group, place, begin), known_by
 
 
-def _by_number(key: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+def _by_number(key: ndarray, begin: ndarray, end: ndarray) -> ndarray:
     """Group waves by number; the hardware reuses a number after all its waves have ended."""
     order = np.lexsort((begin, key))
     # Ranks instead of times: small enough that ranks of different keys can be separated by shifts.
@@ -182,7 +183,7 @@ def _by_number(key: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarra
     return group
 
 
-def _by_barriers(at: Crossings, use: np.ndarray, starts: WaveStarts) -> np.ndarray:
+def _by_barriers(at: Crossings, use: ndarray, starts: WaveStarts) -> ndarray:
     """Return a number for each wave, equal for waves that were released together at every shared barrier.
 
     All waves of a place begin with the same number.  Turn by turn, the waves of a number are divided by their
@@ -205,7 +206,7 @@ def _by_barriers(at: Crossings, use: np.ndarray, starts: WaveStarts) -> np.ndarr
     return key
 
 
-def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:
+def _clusters(key: ndarray, at: Crossings, turn: ndarray) -> ndarray:
     """Return for each barrier of a turn its opening, numbered over all keys; -1: unknown."""
     released, is_held = at.released[turn], at.is_held[turn]
     cluster = np.full(len(turn), -1, dtype=np.int64)
@@ -228,9 +229,7 @@ def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:
     return cluster
 
 
-def _renumbered(
-    key: np.ndarray, wave: np.ndarray, cluster: np.ndarray, parent: dict[int, int], fresh: int
-) -> int:
+def _renumbered(key: ndarray, wave: ndarray, cluster: ndarray, parent: dict[int, int], fresh: int) -> int:
     """Give new numbers to the waves of keys that have several clusters; return the next free number."""
     known = np.flatnonzero(cluster >= 0)
     of, one = key[wave[known]], cluster[known]
@@ -242,7 +241,7 @@ def _renumbered(
     return fresh + int(several.sum())
 
 
-def _settle(key: np.ndarray, met: np.ndarray, parent: dict[int, int], begin: np.ndarray) -> None:
+def _settle(key: ndarray, met: ndarray, parent: dict[int, int], begin: ndarray) -> None:
     """Assign waves with few barriers that fit several workgroups to the workgroup that started with them."""
     is_open = np.isin(key[met], list(set(parent.values())))
     below: dict[int, list[int]] = {}
@@ -258,9 +257,7 @@ def _settle(key: np.ndarray, met: np.ndarray, parent: dict[int, int], begin: np.
             key[wave] = key[others[int(np.argmin(away))]]
 
 
-def _split_by_start(
-    key: np.ndarray, met: np.ndarray, at: Crossings, rows: np.ndarray, starts: WaveStarts
-) -> None:
+def _split_by_start(key: ndarray, met: ndarray, at: Crossings, rows: ndarray, starts: WaveStarts) -> None:
     """Divide workgroups whose barriers opened together by chance, where their starts show it.
 
     Either the releases of a number are further apart than in one workgroup, in a chain of neighbours; or
@@ -292,7 +289,7 @@ def _split_by_start(
     key[order[moved]] = int(key.max(initial=0)) + 1 + burst[moved]
 
 
-def _by_starts(group: np.ndarray, free: np.ndarray, starts: WaveStarts) -> None:
+def _by_starts(group: ndarray, free: ndarray, starts: WaveStarts) -> None:
     """Assign waves without barriers to the workgroup that started with them, or make a new one of them.
 
     If workgroups start without a pause, a burst is several times as long as most, and is cut evenly.
@@ -315,12 +312,12 @@ def _by_starts(group: np.ndarray, free: np.ndarray, starts: WaveStarts) -> None:
     group[order] = np.where(here >= 0, here, int(group.max(initial=-1)) + 1 + chunk)
 
 
-def _most_common(sizes: np.ndarray) -> int:
+def _most_common(sizes: ndarray) -> int:
     """The most common size, the smallest on a tie; 1 if there are none."""
     return int(np.argmax(np.bincount(sizes))) if len(sizes) else 1
 
 
-def _in_order(group: np.ndarray, place: np.ndarray, begin: np.ndarray) -> np.ndarray:
+def _in_order(group: ndarray, place: ndarray, begin: ndarray) -> ndarray:
     """Number groups by place and first start."""
     order = np.lexsort((begin, place))
     _, first, of = np.unique(group[order], return_index=True, return_inverse=True)

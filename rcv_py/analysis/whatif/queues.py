@@ -51,11 +51,11 @@ _REFUSED = 3  # distances of stalled operations that show how long they held the
 class Seen:
     """Estimates from a stream.  `hold`, `service`, `moves`, `order`: one entry per code row and one more."""
 
-    hold: np.ndarray  # int64, cycles during which its pipe takes nothing else
+    hold: ndarray  # int64, cycles during which its pipe takes nothing else
     depth: dict[int, int]  # by unit: cycles of work a pipe holds before it refuses
-    service: np.ndarray  # int64, parts of a cycle that memory is busy with it
-    moves: np.ndarray  # int64, bytes per wave
-    order: np.ndarray  # int64, of CLASSES
+    service: ndarray  # int64, parts of a cycle that memory is busy with it
+    moves: ndarray  # int64, bytes per wave
+    order: ndarray  # int64, of CLASSES
 
 
 class QueueRows(NamedTuple):
@@ -110,7 +110,7 @@ def take(rows: QueueRows, units: UnitState, taken: Taken) -> None:
         units.last[unit] = at
 
 
-def left(sent: np.ndarray, service: np.ndarray) -> np.ndarray:
+def left(sent: ndarray, service: ndarray) -> ndarray:
     """When memory is done with operations, in parts of a cycle; it serves one at a time, in order.
 
     `sent` int64 in cycles, ascending.
@@ -133,20 +133,20 @@ def serve_all(sent: ndarray, service: ndarray, latest: ndarray, gone: ndarray) -
         gone[at] = -(-done // FINE)
 
 
-def serve(sent: np.ndarray, service: np.ndarray, latest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def serve(sent: ndarray, service: ndarray, latest: ndarray) -> tuple[ndarray, ndarray]:
     """Return when operations leave a queue, in cycles, and how long each was actually served, in parts."""
     gone, service = np.zeros_like(sent), service.copy()
     serve_all(sent, service, latest, gone)
     return gone, service
 
 
-def cycles(parts: np.ndarray) -> np.ndarray:
+def cycles(parts: ndarray) -> ndarray:
     """Whole cycles in which the given parts are over."""
     return -(-parts // FINE)
 
 
 @memoized
-def returns(stream: TokenStream) -> tuple[np.ndarray, np.ndarray]:
+def returns(stream: TokenStream) -> tuple[ndarray, ndarray]:
     """Return the operations that a wait stalled for, int64, ascending, and when each returned, int64."""
     ends = wait_ends(stream)
     is_held = stream.tokens.stall[ends.token] > stream.lines.step
@@ -175,7 +175,7 @@ def seen(stream: TokenStream) -> Seen:
     return Seen(hold=hold, depth=depth, service=service, moves=moves, order=order)
 
 
-def _pipe(stream: TokenStream, unit: int, hold: np.ndarray) -> int:
+def _pipe(stream: TokenStream, unit: int, hold: ndarray) -> int:
     """Fill in how long operations of a unit hold its pipe; return how much work the pipe takes."""
     token = in_time(stream, stream.of_unit(unit))
     issue, line = stream.issue[token], stream.line[token]
@@ -195,7 +195,7 @@ def _pipe(stream: TokenStream, unit: int, hold: np.ndarray) -> int:
     return int(np.median(full)) if len(full) >= _REFUSED else ENDLESS
 
 
-def _vector(stream: TokenStream, hold: np.ndarray) -> None:
+def _vector(stream: TokenStream, hold: ndarray) -> None:
     """Raise how long arithmetic holds its SIMD to the minimum time that another wave waited for it."""
     token = in_time(stream, stream.of_unit(VALU))
     token = token[np.argsort(stream.simd[stream.owner[token]], kind="stable")]
@@ -211,7 +211,7 @@ def _vector(stream: TokenStream, hold: np.ndarray) -> None:
             hold[(stream.lines.unit == VALU) & (hold == held)] = max(held, int(distance[len(distance) // 10]))
 
 
-def _service(stream: TokenStream, moves: np.ndarray, hold: np.ndarray, depth: int) -> np.ndarray:
+def _service(stream: TokenStream, moves: ndarray, hold: ndarray, depth: int) -> ndarray:
     """How long memory is busy with an operation of each code row, in parts of a cycle, int64."""
     nothing = np.zeros(len(moves), dtype=np.int64)
     token = in_time(stream, stream.of_unit(VMEM))
@@ -229,16 +229,16 @@ def _service(stream: TokenStream, moves: np.ndarray, hold: np.ndarray, depth: in
     own = np.zeros(len(token), dtype=np.int64)
     sent = pipe(own, stream.issue[token], stream.start[token], hold[line], [depth])[1]
 
-    def at_rate(rate: float) -> np.ndarray:
+    def at_rate(rate: float) -> ndarray:
         return np.rint(moves * FINE / rate).astype(np.int64)
 
-    def rest_of(service: np.ndarray) -> np.ndarray:
+    def rest_of(service: ndarray) -> ndarray:
         return back - cycles(left(sent, service[line]))[at]
 
-    def early(service: np.ndarray) -> int:
+    def early(service: ndarray) -> int:
         return int(np.count_nonzero(rest_of(service) < 0))
 
-    def apart(service: np.ndarray) -> float:
+    def apart(service: ndarray) -> float:
         rest = rest_of(service)
         middle, _ = medians(line[at], rest, len(moves))
         return float(np.abs(rest - middle[line[at]]).sum() + 4 * np.maximum(-rest, 0).sum())
@@ -258,12 +258,8 @@ def _service(stream: TokenStream, moves: np.ndarray, hold: np.ndarray, depth: in
 
 
 def pipe(
-    unit: np.ndarray,
-    issue: np.ndarray,
-    ready: np.ndarray,
-    hold: np.ndarray,
-    depth: Sequence[int] | np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    unit: ndarray, issue: ndarray, ready: ndarray, hold: ndarray, depth: Sequence[int] | ndarray
+) -> tuple[ndarray, ndarray, ndarray]:
     """Return how long each row held its unit, when the unit was done with it, and since when it refused.
 
     All int64, rows in order of issue; `depth` is per unit: 0 for a unit that takes one operation at a time.
@@ -278,12 +274,12 @@ def pipe(
     return taken
 
 
-def in_time(stream: TokenStream, token: np.ndarray) -> np.ndarray:
+def in_time(stream: TokenStream, token: ndarray) -> ndarray:
     """Tokens in order of issue."""
     return token[np.argsort(stream.issue[token], kind="stable")]
 
 
-def medians(group: np.ndarray, value: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+def medians(group: ndarray, value: ndarray, size: int) -> tuple[ndarray, ndarray]:
     """The lower median of the values of each group, 0 if empty, and the group's size; int64 [size]."""
     count = np.bincount(group, minlength=size)
     middle = np.zeros(size, dtype=np.int64)

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy import ndarray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStaticText
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsWidget, QSizePolicy
@@ -107,7 +108,7 @@ class Rects:
     def _array(self) -> Any:
         return pyqtgraph().Qt.internals.PrimitiveArray(QRectF, 4)
 
-    def draw(self, painter: QPainter, columns: np.ndarray) -> None:
+    def draw(self, painter: QPainter, columns: ndarray) -> None:
         """Draw float [n, 4] rows of left, top, width and height with the painter's brush and pen."""
         if not len(columns):
             return
@@ -119,11 +120,7 @@ class Rects:
         painter.drawRects(*self._array.drawargs())
 
     def draw_by_code(
-        self,
-        painter: QPainter,
-        columns: np.ndarray,
-        code: np.ndarray,
-        color: Callable[[int], QColor | QBrush],
+        self, painter: QPainter, columns: ndarray, code: ndarray, color: Callable[[int], QColor | QBrush]
     ) -> None:
         """Draw rectangles without outline, one call per code that occurs; thin rectangles last, on top."""
         painter.setPen(Qt.PenStyle.NoPen)
@@ -134,7 +131,7 @@ class Rects:
                 self.draw(painter, columns[chosen & (code == value)])
 
 
-def fill(strips: np.ndarray, row: np.ndarray, left: np.ndarray, right: np.ndarray, code: np.ndarray) -> None:
+def fill(strips: ndarray, row: ndarray, left: ndarray, right: ndarray, code: ndarray) -> None:
     """Set the pixels [left, right) of rows of `strips` (uint8 [rows, width]) to codes; later boxes win."""
     length = right - left
     first = row.astype(np.int64) * strips.shape[1] + left
@@ -143,15 +140,8 @@ def fill(strips: np.ndarray, row: np.ndarray, left: np.ndarray, right: np.ndarra
 
 
 def box_lines(
-    line: np.ndarray,
-    left: np.ndarray,
-    right: np.ndarray,
-    code: np.ndarray,
-    *,
-    lines: int,
-    width: int,
-    nothing: int,
-) -> np.ndarray:
+    line: ndarray, left: ndarray, right: ndarray, code: ndarray, *, lines: int, width: int, nothing: int
+) -> ndarray:
     """Return lines of pixels with boxes in them, uint8 [lines, width], in a single pass over the pixels.
 
     Each box has its line, its integer edges (float64, clipped to the width) and its code.  A box that begins
@@ -197,7 +187,7 @@ class NamePainter:
         self,
         painter: QPainter,
         font: QFont,
-        room_px: np.ndarray,
+        room_px: ndarray,
         name_of: Callable[[int], tuple[str, QColor, float, float]],
         *,
         fewest: int = 2,
@@ -287,7 +277,7 @@ class TimeAxis(PlainAxis):
         length = nanoseconds(per_px * ns) if ns else Message("{0:,.0f} cycles", per_px)
         return self.scale_of_time.unit + (Message(" · 1 px = {0}", length) if per_px >= 2 else "")
 
-    def grid_px(self, window: TimeWindow, width_px: int) -> np.ndarray:
+    def grid_px(self, window: TimeWindow, width_px: int) -> ndarray:
         """Return the pixels of the ticks in a picture of that width, int64."""
         times, _ = self.scale_of_time.ticks(window, self.size().width() or width_px)
         at = np.floor((np.array(times) - window.begin) * width_px / window.width).astype(np.int64)
