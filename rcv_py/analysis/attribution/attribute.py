@@ -9,20 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution import issue
+from rcv_py.analysis.attribution import issue, waits
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims, Ledger, Spent
 from rcv_py.analysis.attribution.lines import NONE
 from rcv_py.analysis.attribution.stream import TokenStream, engine_stream, stream_of
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
-from rcv_py.analysis.attribution.waits import (
-    claim_barriers,
-    claim_fetch,
-    claim_nops,
-    claim_shared_fetch,
-    claim_waits,
-)
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field
@@ -222,7 +215,7 @@ def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:
 def stalls(stream: TokenStream, is_meant: np.ndarray | None = None) -> Ledger:
     """Return the stalled cycles of tokens (None: all) with causes; rules apply in order."""
     ledger = before_shared_fetch(stream, is_meant)
-    claim_shared_fetch(stream, ledger)
+    waits.claim_shared_fetch(stream, ledger)
     return ledger
 
 
@@ -234,9 +227,9 @@ def before_shared_fetch(stream: TokenStream, is_meant: np.ndarray | None = None)
     stall = stream.tokens.stall.take(token).astype(np.int64)
     ledger = Ledger(token, line, stream.start.take(token), stream.issue.take(token), stall)
     checkpoint()
-    claim_waits(stream, ledger)
-    claim_nops(stream, ledger)
-    claim_barriers(stream, ledger)
+    waits.claim_waits(stream, ledger)
+    waits.claim_nops(stream, ledger)
+    waits.claim_barriers(stream, ledger)
     # Instructions without a unit, such as s_setprio, that took one turn.
     rows = ledger.of_lines((lines.unit == NONE) & ~lines.is_end)
     ledger.rest(rows[stall[rows] <= lines.step], Cause.OWN)
@@ -248,7 +241,7 @@ def before_shared_fetch(stream: TokenStream, is_meant: np.ndarray | None = None)
     issue.claim_arbitration(stream, ledger)
     checkpoint()
     issue.claim_queues(stream, ledger)
-    claim_fetch(stream, ledger)
+    waits.claim_fetch(stream, ledger)
     issue.claim_operand_reads(stream, ledger)
     return ledger
 

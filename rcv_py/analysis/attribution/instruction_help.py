@@ -8,18 +8,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from rcv_py.analysis.attribution.lines import (
-    LDS,
-    MATRIX,
-    QUARTER,
-    RESULT_STATES,
-    SMEM,
-    TAIL,
-    TO_MEMORY,
-    VALU,
-    VMEM,
-    unit_of,
-)
+from rcv_py.analysis.attribution import lines as traits
 from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, instruction_class
 from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
 from rcv_py.analysis.program.operations import vector_flops
@@ -72,9 +61,9 @@ def what_it_does(text: str) -> str:
 def instruction_help(text: str, architecture: Architecture, texts: tuple[str, ...] = ()) -> InstructionHelp:
     """Return the facts about an instruction on a target; `texts` are all instructions of its program."""
     plain = text.strip()
-    unit, step = unit_of(plain), architecture.base_clock
+    unit, step = traits.unit_of(plain), architecture.base_clock
     cycles = matrix_cycles(plain, architecture.target) or 0
-    slow = 4 if unit == VALU and re.match(QUARTER, plain) else 2 if unit == MATRIX else 1
+    slow = 4 if unit == traits.VALU and re.match(traits.QUARTER, plain) else 2 if unit == traits.MATRIX else 1
     effect = generation_of(architecture, texts or (plain,)).effect(plain)
     raised = [Message("{0}cnt +1", counter) for counter, _ in effect.raises]
     waited = [Message("waits until {0}cnt is at most {1}", counter, left) for counter, left in effect.waits]
@@ -83,7 +72,9 @@ def instruction_help(text: str, architecture: Architecture, texts: tuple[str, ..
         what=what_it_does(plain),
         kind=CLASS_TEXT[instruction_class(plain)],
         unit=UNIT_NAMES[unit],
-        cycles=max(cycles, slow * step) if unit in (VALU, MATRIX, VMEM, LDS, SMEM) else 0,
+        cycles=max(cycles, slow * step)
+        if unit in (traits.VALU, traits.MATRIX, traits.VMEM, traits.LDS, traits.SMEM)
+        else 0,
         passes=cycles // _PASS,
         flop=matrix_flops(plain) or vector_flops(plain),
         counters=tuple(dict.fromkeys([*raised, *waited, *register_waits(plain)])),
@@ -92,8 +83,8 @@ def instruction_help(text: str, architecture: Architecture, texts: tuple[str, ..
 
 
 def _distances(text: str, unit: int, cycles: int, step: int) -> list[str]:
-    if unit == MATRIX and step == 4 and cycles in RESULT_STATES:
-        turns = plural(RESULT_STATES[cycles], "turn")
+    if unit == traits.MATRIX and step == 4 and cycles in traits.RESULT_STATES:
+        turns = plural(traits.RESULT_STATES[cycles], "turn")
         return [
             Message(
                 "Another instruction can read its result {0} after it; an instruction that accumulates "
@@ -101,11 +92,12 @@ def _distances(text: str, unit: int, cycles: int, step: int) -> list[str]:
                 turns,
             ),
             Message(
-                "Packed and double-precision arithmetic can use the unit {0} cycles after its passes.", TAIL
+                "Packed and double-precision arithmetic can use the unit {0} cycles after its passes.",
+                traits.TAIL,
             ),
         ]
-    if unit == VALU and step == 4:
-        turns = plural(TO_MEMORY, "turn")
+    if unit == traits.VALU and step == 4:
+        turns = plural(traits.TO_MEMORY, "turn")
         return [Message("A memory instruction that reads its result issues {0} after it.", turns)]
     return ["Its result is there when a wait for its counter says so."] if is_load(text) else []
 

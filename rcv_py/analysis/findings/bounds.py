@@ -26,17 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import (
-    Attribution,
-    AttributionSums,
-    TimedClaims,
-    claims_of,
-    joined_attribution,
-    rows_of,
-    sums_of,
-    table_of,
-    timed,
-)
+from rcv_py.analysis.attribution import attribute
 from rcv_py.analysis.attribution.stream import TokenStream, stream_of
 from rcv_py.analysis.attribution.survey import Survey
 from rcv_py.analysis.core import saturated
@@ -176,7 +166,7 @@ def joined_sets(parts: Sequence[Sets]) -> Sets:
 class Bounds:
     """An attribution, and the sets of waits open at the same time on a SIMD while nothing happened."""
 
-    table: Attribution
+    table: attribute.Attribution
     exposed: np.ndarray  # int64, a row of the table: cycles in which nothing happened, summed over waves
     sets: Sets
     row: np.ndarray  # int64, row of the table of each member of the sets
@@ -217,7 +207,7 @@ def _bound(cycles: int, exposed: int, resident: int) -> Bound:
 class Waited(NamedTuple):
     """Waits of the waves of some parcels: their attribution, its exposed part, and worst executions."""
 
-    sums: AttributionSums
+    sums: attribute.AttributionSums
     exposed: saturated.Sums  # key of line, cause and producer; cycles in which nothing happened, of all waves
     sets: Sets
     worst: WorstExecutions
@@ -234,7 +224,7 @@ def _map_waits(survey: Survey, left_out: frozenset[int], trace: Trace, parcel: P
     return _merge_waits([waited(piece, work_inside(work, piece)) for piece in pieces])
 
 
-def _exposed(work: SimdWork, shift: np.ndarray, spans: TimedClaims) -> tuple[np.ndarray, ...]:
+def _exposed(work: SimdWork, shift: np.ndarray, spans: attribute.TimedClaims) -> tuple[np.ndarray, ...]:
     """Return the keys of spans with exposed cycles, and the quiet cycles before begin and end of each; int64.
 
     In quiet cycles nothing happens.  `shift` moves times of each wave onto the axis of SIMDs.
@@ -256,10 +246,10 @@ def _waited(
     waves = parcel.tokens.waves
     is_there = parcel.chosen & np.isin([wave.id.se * 256 + wave.id.simd for wave in waves], work.axis.place)
     shift, sums, worst, exposed = work.axis.shift(waves), [], [], []
-    for each in claims_of(trace, parcel, stream):
-        sums.append(sums_of(each))
+    for each in attribute.claims_of(trace, parcel, stream):
+        sums.append(attribute.sums_of(each))
         worst.append(worst_of(each))
-        spans = timed(each, is_there)  # other waves are left out
+        spans = attribute.timed(each, is_there)  # other waves are left out
         del each  # from here on only the spans are needed
         exposed.append(_exposed(work, shift, spans))
         del spans
@@ -267,7 +257,7 @@ def _waited(
     del exposed
     key, number = numbered(key)
     return Waited(
-        sums=AttributionSums(saturated.joined_sums(sums), len(parcel.own.waves)),
+        sums=attribute.AttributionSums(saturated.joined_sums(sums), len(parcel.own.waves)),
         exposed=(key, saturated.sums(number, high - low, len(key))),
         sets=sets_of(key, number, low, high),
         worst=joined_worst(worst),
@@ -278,7 +268,7 @@ def _waited(
 
 _merge_waits = by_field(
     Waited,
-    sums=joined_attribution,
+    sums=attribute.joined_attribution,
     exposed=added(1),
     sets=joined_sets,
     worst=joined_worst,
@@ -288,15 +278,15 @@ _merge_waits = by_field(
 
 
 def _bounds(trace: Trace, part: Waited) -> Bounds:
-    table, rows = table_of(trace, part.sums), len(trace.code)
+    table, rows = attribute.table_of(trace, part.sums), len(trace.code)
     exposed = np.zeros(len(table) + 1, dtype=np.int64)  # the last is for keys without a row
     key, cycles = part.exposed
-    exposed[rows_of(key, table, rows)] = cycles
+    exposed[attribute.rows_of(key, table, rows)] = cycles
     return Bounds(
         table=table,
         exposed=exposed[:-1],
         sets=part.sets,
-        row=rows_of(part.sets.member, table, rows),
+        row=attribute.rows_of(part.sets.member, table, rows),
         worst=part.worst,
         exposure=Exposure(
             **{name: int(getattr(part.cycles, name).sum()) for name in _OF_SIMDS},

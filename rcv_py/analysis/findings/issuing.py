@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.findings.bound_class import (
-    ISSUING,
-    MEMORY,
-    class_of,
-    load_numbers,
-    memory_waits,
-    requested_bytes,
-)
+from rcv_py.analysis.findings import bound_class
 from rcv_py.analysis.findings.evidence import LINES, line_of, of_pattern
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, WORK_CYCLES, Evidence, Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
@@ -165,9 +158,9 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
     """
     exposure, code = inputs.exposure, inputs.trace.code
     share = exposure.issuing / exposure.resident if exposure.resident else 0.0
-    if share < ISSUING:
+    if share < bound_class.ISSUING:
         return
-    load = load_numbers(inputs)
+    load = bound_class.load_numbers(inputs)
     spare = max(0.0, 1 - load.of_roof) if load.is_at_memory else 1.0
     at_stake = min(exposure.working - exposure.matrix, round(spare * exposure.resident))
     rows = inputs.rows_of(Cause.ARBITRATION, Cause.UNIT_BUSY)
@@ -212,11 +205,11 @@ def _largest(inputs: FindingInputs, values: np.ndarray, text: str) -> tuple[Evid
 
 def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
     """Memory-bound: compute units request about what memory delivers, so only fewer bytes help."""
-    known = class_of(inputs)
-    if known is None or known.name != MEMORY:
+    known = bound_class.class_of(inputs)
+    if known is None or known.name != bound_class.MEMORY:
         return
     widths, table = inputs.widths, inputs.attribution
-    rows, moved = memory_waits(inputs), requested_bytes(inputs)
+    rows, moved = bound_class.memory_waits(inputs), bound_class.requested_bytes(inputs)
     case = situation_of(inputs, rows, producers=np.argsort(-moved, kind="stable")[:3].tolist())
     if not case.claimed.bound.cycles:
         return
@@ -234,7 +227,7 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
             "VMEM instructions request at most {0} bytes, {1:.1f} bytes/cycle per CU ({2}); {3} of "
             "stall waits for vector memory.",
             count(int(moved.sum())),
-            load_numbers(inputs).rate,
+            bound_class.load_numbers(inputs).rate,
             sizes,
             percent(int(table.stall[rows].sum()), max(1, table.total_stall)),
         ),

@@ -8,18 +8,9 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.median import median, nearest_to_median
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
+from rcv_py.analysis.findings import finding
 from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY, class_of
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
-from rcv_py.analysis.findings.finding import (
-    CAPTURE_CYCLES,
-    CAUTION,
-    CONTEXT,
-    DEVICE_CYCLES,
-    SIMD_CYCLES,
-    SIMDS,
-    Evidence,
-    Finding,
-)
 from rcv_py.analysis.findings.inputs import MAX_THREADS, PROLOGUE, FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import situation_of
@@ -31,7 +22,7 @@ UNEVEN = 1.5  # lifetime of the longest wave, in medians
 OCCUPIED = 0.75  # of the waves that fit: below it the grid, not a resource, limits the number of waves
 
 
-def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
+def occupancy(inputs: FindingInputs) -> Iterator[finding.Finding]:
     """Low occupancy: more waves a SIMD would cover some of the cycles in which nothing happens."""
     limits, work, resident = inputs.limits, inputs.exposure, inputs.resident
     mean = resident.mean
@@ -87,11 +78,11 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
         assumption="An estimate: each further wave is taken to work as much as the resident waves, in "
         "cycles in which nothing happens now. It may need the same unit, and fewer registers may "
         "cost instructions. " + join_texts(" ", limits.notes),
-        unit=SIMD_CYCLES,
+        unit=finding.SIMD_CYCLES,
     )
 
 
-def underfill(inputs: FindingInputs) -> Iterator[Finding]:
+def underfill(inputs: FindingInputs) -> Iterator[finding.Finding]:
     """Grid under-fills the device: SIMDs that got no workgroup."""
     shape = inputs.working_shape
     idle = shape.simds - shape.used
@@ -112,11 +103,11 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
             "wave of the launch" if shape.used == inputs.shape.used else "wave that works",
         ),
         evidence=_traced_time(inputs),
-        unit=SIMDS,
+        unit=finding.SIMDS,
     )
 
 
-def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
+def ramp_up(inputs: FindingInputs) -> Iterator[finding.Finding]:
     """Ramp-up: a long time until the device is full."""
     curve = inputs.working_curve
     if curve is None:
@@ -143,7 +134,7 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
             area / max(1, numbers.ramp),
         ),
         evidence=(window_of(numbers.begin, end, "the ramp-up"),),
-        unit=DEVICE_CYCLES,
+        unit=finding.DEVICE_CYCLES,
     )
 
 
@@ -154,7 +145,7 @@ def _wasted(curve: StepCurve, begin: int, end: int) -> tuple[int, int]:
     return area, max(0, end - begin - area // max(1, int(curve.value.max())))
 
 
-def _traced_time(inputs: FindingInputs) -> tuple[Evidence, ...]:
+def _traced_time(inputs: FindingInputs) -> tuple[finding.Evidence, ...]:
     """Evidence of findings about all waves: the time in which any traced wave lived."""
     index = inputs.trace.waves
     if not len(index):
@@ -162,7 +153,7 @@ def _traced_time(inputs: FindingInputs) -> tuple[Evidence, ...]:
     return (window_of(int(index.begin.min()), int(index.end.max()), "the traced waves"),)
 
 
-def tail(inputs: FindingInputs) -> Iterator[Finding]:
+def tail(inputs: FindingInputs) -> Iterator[finding.Finding]:
     """Tail: a few waves run long after most have ended."""
     curve = inputs.working_curve
     if curve is None:
@@ -191,11 +182,11 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
             area / max(1, length),
         ),
         evidence=(window_of(begin, numbers.end, "the tail"), *of_last),
-        unit=DEVICE_CYCLES,
+        unit=finding.DEVICE_CYCLES,
     )
 
 
-def uneven(inputs: FindingInputs) -> Iterator[Finding]:
+def uneven(inputs: FindingInputs) -> Iterator[finding.Finding]:
     """Imbalance: waves of a kernel that live much longer than most."""
     index = inputs.trace.waves
     life = index.end - index.begin
@@ -230,11 +221,11 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
             wave_of(inputs, middle, "nearest to the median"),
             wave_of(inputs, int(order[0]), "the fastest"),
         ),
-        unit=CAPTURE_CYCLES,
+        unit=finding.CAPTURE_CYCLES,
     )
 
 
-def prologue(inputs: FindingInputs) -> Iterator[Finding]:
+def prologue(inputs: FindingInputs) -> Iterator[finding.Finding]:
     """Prologue: much of each wave's time passes before its loop, or no loop runs twice."""
     phases, cycles = inputs.loops.phases, inputs.loops.phases.cycles
     total, before = int(cycles.sum()), int(cycles[:, 0].sum())
@@ -269,7 +260,7 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
-def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
+def ceiling(inputs: FindingInputs) -> Iterator[finding.Finding]:
     """Matrix ceiling: the time of matrix work alone, which no change of waits can beat."""
     use = inputs.matrix
     if not use.executions or not use.resident:
@@ -300,17 +291,17 @@ def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
         remedy=remedy,
         evidence=tuple(line_of(inputs, int(line)) for line in lines),
         assumption=Message("At most: nothing but matrix instructions, without a gap. {0}", use.assumption),
-        rank=CONTEXT,
+        rank=finding.CONTEXT,
     )
 
 
-def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
+def collapsed(inputs: FindingInputs) -> Iterator[finding.Finding]:
     """Source mapping collapsed: costs on a line that has no instructions of its own."""
     top = costliest_line(inputs.trace)
     if top is None or not top.is_declaration:
         return
     path = inputs.trace.sources[top.file].path
-    yield Finding(
+    yield finding.Finding(
         name="source-collapse",
         title="Source mapping collapsed",
         cycles=0,
@@ -327,8 +318,8 @@ def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
         ),
         remedy="Read costs by instruction, not by source line; build with line tables (-gline-tables-only) "
         "or a compiler that keeps locations of inlined calls, and record again.",
-        evidence=(Evidence("source", f"{path}:{top.line}", source=(top.file, top.line)),),
-        rank=CAUTION,
+        evidence=(finding.Evidence("source", f"{path}:{top.line}", source=(top.file, top.line)),),
+        rank=finding.CAUTION,
     )
 
 

@@ -17,17 +17,10 @@ from rcv_py.analysis.core.reduction import Reduction, Staged, by_field
 from rcv_py.analysis.cost.activity import STATE_SHARES, Activity, StateShares, activity
 from rcv_py.analysis.cost.pc_samples import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.counters.counter_shares import CounterShares, counter_shares
+from rcv_py.analysis.device import simd_work
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, UnitTable, occupancy_numbers, unit_table
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.device.pipe_use import PIPE_USE, PipeUse
-from rcv_py.analysis.device.simd_work import (
-    ASTRAY,
-    SimdCycles,
-    assumption,
-    joined_cycles,
-    simd_cycles,
-    work_of,
-)
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.tables import table
 from rcv_py.base.text import Message, byte_size, count, nanoseconds, percent, plural, short_kernel
@@ -60,7 +53,7 @@ class DeviceSummary(NamedTuple):
     reasons: StallReasons | None
     read: int  # waves in `states` and `pipes`
     waves: int  # traced waves
-    work: SimdCycles | None = None  # not None if `pipes` is not
+    work: simd_work.SimdCycles | None = None  # not None if `pipes` is not
 
     @property
     def is_empty(self) -> bool:
@@ -79,12 +72,12 @@ def summary_by(rows: Collection[int] | None) -> Staged[Any, Any, DeviceSummary]:
     Lives, states, executions and cycles count waves whose index row is in `rows` (None: all), those of SIMDs
     while such a wave is resident; all waves keep SIMDs busy.
     """
-    return Staged(ASTRAY, partial(_summary_without, rows=rows))
+    return Staged(simd_work.ASTRAY, partial(_summary_without, rows=rows))
 
 
 def _summary_without(left_out: frozenset[int], *, rows: Collection[int] | None) -> Reduction[Any, Any]:
     lines, states, pipes = LINES.merge, STATE_SHARES.merge, PIPE_USE.merge
-    merge = by_field(_Part, lines=lines, states=states, pipes=pipes, work=joined_cycles, read=sum)
+    merge = by_field(_Part, lines=lines, states=states, pipes=pipes, work=simd_work.joined_cycles, read=sum)
     done = partial(_finish, left_out=left_out, rows=None if rows is None else frozenset(rows))
     return Reduction(partial(_map, left_out=left_out), merge, done, is_together=True, is_of_simd=True)
 
@@ -95,7 +88,7 @@ class _Part(NamedTuple):
     lines: Any
     states: StateShares
     pipes: Any
-    work: SimdCycles
+    work: simd_work.SimdCycles
     read: int  # waves
 
 
@@ -104,7 +97,7 @@ def _map(trace: Trace, parcel: Parcel, *, left_out: frozenset[int]) -> _Part:
         lines=LINES.map(trace, parcel),
         states=STATE_SHARES.map(trace, parcel),
         pipes=PIPE_USE.map(trace, parcel),
-        work=simd_cycles(work_of(trace, parcel, left_out)),
+        work=simd_work.simd_cycles(simd_work.work_of(trace, parcel, left_out)),
         read=len(parcel.begun.waves),
     )
 
@@ -118,7 +111,7 @@ def _finish(
     occupancy = None if curve is None or not curve.area else occupancy_numbers(curve)
     states, pipes = part.states, PIPE_USE.finish(trace, part.pipes)
     work = part.work if len(pipes) else None
-    taken = assumption(matrix_passes(trace.code, trace.target), left_out, ReferenceRule.OURS)
+    taken = simd_work.assumption(matrix_passes(trace.code, trace.target), left_out, ReferenceRule.OURS)
     reasons = stall_reasons(trace.code) if trace.has_pc_samples else None
     counted = counter_shares(trace)
     facts = (
@@ -190,7 +183,7 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]
         yield _fact(id, cycles, percent(cycles, span), of)
 
 
-def _simds(trace: Trace, pipes: PipeUse, work: SimdCycles | None, taken: str) -> Iterator[Fact]:
+def _simds(trace: Trace, pipes: PipeUse, work: simd_work.SimdCycles | None, taken: str) -> Iterator[Fact]:
     """Issue and work of units together: neither alone shows how busy a SIMD is.
 
     `taken` states the assumptions.

@@ -15,14 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import (
-    Attribution,
-    AttributionSums,
-    ParcelClaims,
-    claims_of,
-    joined_attribution,
-    table_of,
-)
+from rcv_py.analysis.attribution import attribute
 from rcv_py.analysis.attribution.stream import stream_of
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.core import saturated
@@ -62,7 +55,7 @@ class RangeCosts(NamedTuple):
     stall: np.ndarray  # cycles
     busy: np.ndarray  # cycles of issue (gfx9) or execution
     idle: np.ndarray  # cycles of gaps before an instruction in its wave
-    causes: Attribution  # why waves stalled and idled in it
+    causes: attribute.Attribution  # why waves stalled and idled in it
     units: tuple[UnitUse, ...]  # in the order of UNITS
     flops: float  # operations of the matrix instructions that issued in it
     vector_flops: float  # at most: floating-point operations of vector instructions, by all lanes
@@ -76,7 +69,7 @@ class RangeCosts(NamedTuple):
 class RangePart(NamedTuple):
     """Results of some parcels for a range."""
 
-    claims: AttributionSums
+    claims: attribute.AttributionSums
     lines: saturated.Sums  # by code row: executions, stall, busy, idle
     units: saturated.Sums  # by unit of a place: busy cycles
     places: np.ndarray  # int64, distinct keys of SIMDs with a wave in the range
@@ -103,23 +96,23 @@ def _map(survey: Survey, window: TimeWindow, trace: Trace, parcel: Parcel) -> Ra
     )
 
 
-def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) -> AttributionSums:
+def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) -> attribute.AttributionSums:
     """The claims of tokens of chosen waves that start in the slab, clipped to the window."""
     tokens, waves = parcel.tokens, len(parcel.own.waves)
     is_near = (tokens.start - tokens.idle < window.end) & (tokens.end > window.begin)
     if not (is_near & parcel.is_counted).any():
-        return AttributionSums(no_sums(4), waves)
+        return attribute.AttributionSums(no_sums(4), waves)
     stream = stream_of(trace, parcel.tokens, survey)
     parts = [
         _claimed(claims, window)
         for piece in parcel.in_time()
         if (is_near & piece.is_counted).any()
-        for claims in claims_of(trace, piece, stream)
+        for claims in attribute.claims_of(trace, piece, stream)
     ]
-    return AttributionSums(joined_sums([no_sums(4), *parts]), waves)
+    return attribute.AttributionSums(joined_sums([no_sums(4), *parts]), waves)
 
 
-def _claimed(each: ParcelClaims, window: TimeWindow) -> saturated.Sums:
+def _claimed(each: attribute.ParcelClaims, window: TimeWindow) -> saturated.Sums:
     counts = np.zeros(len(each.claims), dtype=bool)
     counts[each.counts] = True
     spans, base = each.spent.spans(), each.stream.base
@@ -190,7 +183,7 @@ def _finish(window: TimeWindow, trace: Trace, part: RangePart) -> RangeCosts:
         waves=part.waves,
         wave_cycles=part.wave_cycles,
         **dict(zip(("hits", "stall", "busy", "idle"), columns, strict=True)),
-        causes=table_of(trace, part.claims),
+        causes=attribute.table_of(trace, part.claims),
         units=tuple(used),
         flops=float(hits @ flops_of(trace.code)) if rows else 0.0,
         vector_flops=float(hits @ lane_flops_of(trace.code)) * lanes if rows else 0.0,
@@ -198,7 +191,7 @@ def _finish(window: TimeWindow, trace: Trace, part: RangePart) -> RangeCosts:
 
 
 _SUMS: dict[str, Any] = {"lines": added(_COLUMNS), "units": added(1), "waves": sum, "wave_cycles": sum}
-_MERGE = by_field(RangePart, claims=joined_attribution, places=union, **_SUMS)
+_MERGE = by_field(RangePart, claims=attribute.joined_attribution, places=union, **_SUMS)
 
 
 def range_costs_by(window: TimeWindow, survey: Survey) -> Reduction[RangePart, RangeCosts]:

@@ -4,19 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rcv_py.analysis.waits.load_batch import load_batches
-from rcv_py.analysis.whatif.changes import (
-    UNITS,
-    Change,
-    Dpp,
-    Free,
-    Latency,
-    Merge,
-    MoreWaves,
-    Move,
-    NoBarrier,
-    Only,
-    Relax,
-)
+from rcv_py.analysis.whatif import changes as kinds
 from rcv_py.analysis.whatif.hoist import hoisted
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, plural
@@ -55,20 +43,20 @@ class ChangeRequest(NamedTuple):
             *((f"--more-waves={self.more_waves}",) if self.more_waves else ()),
         )
 
-    def changes(self, trace: Trace) -> list[Change]:
+    def changes(self, trace: Trace) -> list[kinds.Change]:
         """Return the changes; raise UsageError for instructions that cannot be changed so, or never ran."""
         _check(trace.code, [*self.batch])
-        changes: list[Change] = [_latency(*given) for given in self.latency]
-        changes += [Move(*given) for given in self.move]
+        changes: list[kinds.Change] = [_latency(*given) for given in self.latency]
+        changes += [kinds.Move(*given) for given in self.move]
         changes += [_batch(trace, wait) for wait in self.batch]
-        changes += [Relax(*given) for given in self.relax]
-        changes += [Only(wait, loads) for wait, loads in _together(self.only)]
-        changes += [Dpp(tuple(self.dpp))] if self.dpp else []
-        changes += [Merge((line, *others)) for line, others in _together(self.merge)]
-        changes += [Free(tuple(self.free))] if self.free else []
-        changes += [NoBarrier()] if self.no_barriers else []
-        changes += [MoreWaves(self.more_waves)] if self.more_waves else []
-        named = [line for change in changes if isinstance(change, Latency) for line in change.lines]
+        changes += [kinds.Relax(*given) for given in self.relax]
+        changes += [kinds.Only(wait, loads) for wait, loads in _together(self.only)]
+        changes += [kinds.Dpp(tuple(self.dpp))] if self.dpp else []
+        changes += [kinds.Merge((line, *others)) for line, others in _together(self.merge)]
+        changes += [kinds.Free(tuple(self.free))] if self.free else []
+        changes += [kinds.NoBarrier()] if self.no_barriers else []
+        changes += [kinds.MoreWaves(self.more_waves)] if self.more_waves else []
+        named = [line for change in changes if isinstance(change, kinds.Latency) for line in change.lines]
         pairs = sum((*self.move, *self.only, *self.merge), ())
         _check(trace.code, [*named, *self.free, *self.dpp, *pairs, *(line for line, _ in self.relax)])
         return changes
@@ -82,7 +70,7 @@ def _together(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, tuple[int, ..
     return [(first, tuple(others)) for first, others in found.items()]
 
 
-def _batch(trace: Trace, wait: int) -> Change:
+def _batch(trace: Trace, wait: int) -> kinds.Change:
     """The loads below a wait before it, for the counter with most of them."""
     found = load_batches(trace.code, trace.architecture, wait).values()
     if not found:
@@ -93,13 +81,13 @@ def _batch(trace: Trace, wait: int) -> Change:
     return hoisted(max(found, key=lambda batch: len(batch.loads)))
 
 
-def _latency(what: str, factor: float) -> Latency:
+def _latency(what: str, factor: float) -> kinds.Latency:
     if what.isascii() and what.isdigit():
-        return Latency(lines=(int(what),), factor=factor)
-    if what not in (*UNITS, MEMORY):
-        hint = Message("Name {0}, {1} or an instruction.", ", ".join(UNITS), MEMORY)
+        return kinds.Latency(lines=(int(what),), factor=factor)
+    if what not in (*kinds.UNITS, MEMORY):
+        hint = Message("Name {0}, {1} or an instruction.", ", ".join(kinds.UNITS), MEMORY)
         raise UsageError(Message("There is no memory called {0}.", what), hint=hint)
-    return Latency(units=() if what == MEMORY else (what,), factor=factor)
+    return kinds.Latency(units=() if what == MEMORY else (what,), factor=factor)
 
 
 def _check(code: CodeTable, lines: Iterable[int]) -> None:

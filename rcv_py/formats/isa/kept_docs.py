@@ -18,13 +18,7 @@ from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.columns import table_of
 from rcv_py.formats.input.files import mark_of, read_bytes
-from rcv_py.formats.isa.described import (
-    MAX_BYTES,
-    MAX_INSTRUCTIONS,
-    Described,
-    IsaDescription,
-    read_description,
-)
+from rcv_py.formats.isa import described
 
 FORM = "rcv.isa-docs/1"
 FAMILIES = {  # of the architectures that AMD publishes → targets of that family
@@ -45,7 +39,7 @@ class CachedDocs(NamedTuple):
 
     family: str  # of FAMILIES
     file: str  # its source path, for display
-    description: IsaDescription
+    description: described.IsaDescription
 
 
 def family_of(target: str) -> str:
@@ -59,7 +53,7 @@ def add_docs(path: Path) -> CachedDocs:
     Raises the errors of `read_description`, UsageError for an unknown family, and ExportError if the texts
     cannot be stored.
     """
-    found = read_description(path)
+    found = described.read_description(path)
     family = re.sub("^amd|[^a-z0-9.]", "", found.architecture.lower().replace("_", "."))
     if family not in FAMILIES:
         raise UsageError(
@@ -90,13 +84,13 @@ def cached_docs() -> tuple[CachedDocs, ...]:
     return tuple(found for family in FAMILIES if (found := _of_family(family)) is not None)
 
 
-def words_of(target: str, file: Path | None = None) -> IsaDescription | None:
+def words_of(target: str, file: Path | None = None) -> described.IsaDescription | None:
     """Return the texts of a file, or without a file the stored texts for a target; None if there are none.
 
     Raises the errors of `read_description`, and UsageError if the stored texts cannot be read.
     """
     if file is not None:
-        return read_description(file)
+        return described.read_description(file)
     kept = _of_family(family_of(target))
     return None if kept is None else kept.description
 
@@ -123,7 +117,7 @@ def _of_family(family: str) -> CachedDocs | None:
 def _read(family: str, *_: int) -> CachedDocs | None:
     place = _place(family)
     try:
-        document = orjson.loads(read_bytes(place.parent, place.name, MAX_BYTES))
+        document = orjson.loads(read_bytes(place.parent, place.name, described.MAX_BYTES))
     except MissingFile:  # removed meanwhile
         return None
     except (TraceError, orjson.JSONDecodeError) as error:
@@ -131,18 +125,20 @@ def _read(family: str, *_: int) -> CachedDocs | None:
     return CachedDocs(family, *_checked(family, document))
 
 
-def _checked(family: str, document: Any) -> tuple[str, IsaDescription]:
+def _checked(family: str, document: Any) -> tuple[str, described.IsaDescription]:
     """The source file and its texts; UsageError for another shape."""
     names = ("schema", "file", "architecture", "instructions")
     schema, file, architecture, said = map(table_of(document).get, names)
     if schema != FORM or not (isinstance(file, str) and isinstance(architecture, str)):
         raise _damaged(family)
-    if not isinstance(said, dict) or len(said) > MAX_INSTRUCTIONS * 2:  # with other names
+    if not isinstance(said, dict) or len(said) > described.MAX_INSTRUCTIONS * 2:  # with other names
         raise _damaged(family)
     for texts in said.values():
         if not (isinstance(texts, list) and len(texts) == 3 and all(isinstance(text, str) for text in texts)):
             raise _damaged(family)
-    return file, IsaDescription(architecture, {name: Described(*texts) for name, texts in said.items()})
+    return file, described.IsaDescription(
+        architecture, {name: described.Described(*texts) for name, texts in said.items()}
+    )
 
 
 def _damaged(family: str) -> UsageError:

@@ -16,18 +16,9 @@ import numpy as np
 from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import LIMIT, bounds
 from rcv_py.formats.packed.archive import Unreadable
+from rcv_py.model import device
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import field_names
-from rcv_py.model.device import (
-    ClockSamples,
-    CounterSamples,
-    HardwareEvents,
-    OtherSimd,
-    ShaderData,
-    SpmSeries,
-    StateCurve,
-    WaveEvents,
-)
 from rcv_py.model.waves import WaveIndex
 
 DEPTH = 8  # records within records
@@ -50,19 +41,19 @@ _COLUMNS: dict[type, dict[str, np.dtype[Any]]] = {
         u1="kind",
         i4="kernel chain_first chain_file chain_line",
     ),
-    WaveEvents: _types(
+    device.WaveEvents: _types(
         i8="time workgroup cluster", i2="se sa cu simd slot me pipe", b1="is_start", i4="kernel"
     ),
-    HardwareEvents: _types(i8="time", i2="se kind me pipe", i4="flags", u8="payload"),
-    CounterSamples: _types(i8="time", i4="value", i2="cu bank"),
-    SpmSeries: _types(i8="time", f8="value"),
-    OtherSimd: _types(i8="time duration", u1="kind"),
-    ShaderData: _types(i8="time", u4="value", i2="cu simd slot flags"),
-    StateCurve: _types(i8="time", i4="waves"),
-    ClockSamples: _types(i8="shader realtime"),
+    device.HardwareEvents: _types(i8="time", i2="se kind me pipe", i4="flags", u8="payload"),
+    device.CounterSamples: _types(i8="time", i4="value", i2="cu bank"),
+    device.SpmSeries: _types(i8="time", f8="value"),
+    device.OtherSimd: _types(i8="time duration", u1="kind"),
+    device.ShaderData: _types(i8="time", u4="value", i2="cu simd slot flags"),
+    device.StateCurve: _types(i8="time", i4="waves"),
+    device.ClockSamples: _types(i8="shader realtime"),
 }
 _WIDTH: dict[tuple[type, str], int] = {
-    (CounterSamples, "value"): 4,
+    (device.CounterSamples, "value"): 4,
     (CodeTable, "hidden"): 3,
 }  # columns of several numbers a row
 _WIDE: set[tuple[type, str]] = {(CodeTable, "stall_reasons")}  # any number of them a row

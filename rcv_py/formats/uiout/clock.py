@@ -7,14 +7,7 @@ import numpy as np
 
 from rcv_py.base.problems import Problems
 from rcv_py.base.text import Message
-from rcv_py.formats.input.columns import (
-    frozen,
-    number_key,
-    number_rows,
-    report_skipped,
-    table_of,
-    whole_number,
-)
+from rcv_py.formats.input import columns
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import FolderFiles
 from rcv_py.model.device import Clock, ClockSamples
@@ -46,7 +39,7 @@ def read_clock(files: FolderFiles, engines: Iterable[int], problems: Problems) -
             )
         return Clock()
     samples = _samples(data, problems)
-    frequency = whole_number(table_of(data.get("metadata")).get("frequency"), 0)
+    frequency = columns.whole_number(columns.table_of(data.get("metadata")).get("frequency"), 0)
     offsets, ticks = align(samples)
     if len(samples) > 1 and not offsets:
         problems.warn(
@@ -98,19 +91,19 @@ def _samples(data: dict[str, Any], problems: Problems) -> dict[int, ClockSamples
     samples: dict[int, ClockSamples] = {}
     skipped = 0
     for key, rows in data.items():
-        se = number_key(key[2:]) if isinstance(key, str) and key[:2].upper() == "SE" else None
+        se = columns.number_key(key[2:]) if isinstance(key, str) and key[:2].upper() == "SE" else None
         if se is None:
             continue
-        table, bad = number_rows(rows, 2, 2)
+        table, bad = columns.number_rows(rows, 2, 2)
         skipped += bad
         if len(table):
             table = table[np.argsort(table[:, 0], kind="stable")]
-            samples[se] = ClockSamples(frozen(table[:, 0].copy()), frozen(table[:, 1].copy()))
+            samples[se] = ClockSamples(columns.frozen(table[:, 0].copy()), columns.frozen(table[:, 1].copy()))
             if np.any(np.diff(table[:, 1]) < 0):
                 name = place_name(se)
                 back = Message(
                     "{0}: the constant clock of {1} runs backwards; nanoseconds are doubtful.", FILE, name
                 )
                 problems.warn(FILE, back, "Read times in cycles, or record the trace again.")
-    report_skipped(problems, FILE, skipped, "clock sample")
+    columns.report_skipped(problems, FILE, skipped, "clock sample")
     return samples

@@ -10,15 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
-from rcv_py.analysis.waits.waitcnt.generations import (
-    KIND_OF,
-    KINDS,
-    NOTHING,
-    NUMBER_OF,
-    UNORDERED,
-    WaitcntGeneration,
-    generation_of,
-)
+from rcv_py.analysis.waits.waitcnt import generations
 from rcv_py.base.runs import borders, of_ranges, order, repeated, starts_run
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
@@ -54,7 +46,7 @@ class WaitLinks(ColumnTable):
         return self.producers[self.first[row] : self.first[row + 1]]
 
 
-_IS_UNORDERED = np.array([name in UNORDERED for name in KINDS])
+_IS_UNORDERED = np.array([name in generations.UNORDERED for name in generations.KINDS])
 
 
 def replay(batch: WaveBatch | TokenColumns, code: CodeTable, architecture: Architecture) -> WaitLinks:
@@ -96,7 +88,7 @@ def _replayed(tokens: TokenColumns, effects: _Effects) -> WaitLinks:
         base = before_each.take(wave_first).take(of_wave)
         mine = _Waits(of_wave, left.take(line.take(own)), before_each.take(own), base)
         begin, stop, is_ordered = _released(kind, mine)
-        number = np.full(len(own), NUMBER_OF[counter])
+        number = np.full(len(own), generations.NUMBER_OF[counter])
         waits.append((token.take(own), number, mine.left, begin + before, stop - begin, is_ordered))
         operations.append(token.take(ops))
         before += len(ops)
@@ -106,7 +98,7 @@ def _replayed(tokens: TokenColumns, effects: _Effects) -> WaitLinks:
 class _Effects:
     """The effect of each code row on each counter, derived from its text when the row first runs."""
 
-    def __init__(self, texts: tuple[str, ...], rules: WaitcntGeneration) -> None:
+    def __init__(self, texts: tuple[str, ...], rules: generations.WaitcntGeneration) -> None:
         self.rules, self._texts = rules, texts
         shape = len(rules.order), len(texts)
         self.times = np.zeros(shape, dtype=np.int64)  # how often it raises a counter
@@ -126,13 +118,13 @@ class _Effects:
         for new in np.flatnonzero((executions > 0) & (self._state[:-1] == 0)).tolist():
             effect = self.rules.effect(self._texts[new])
             waits = dict(effect.waits)
-            for place, name in enumerate(self.rules.order if effect is not NOTHING else ()):
+            for place, name in enumerate(self.rules.order if effect is not generations.NOTHING else ()):
                 raised = [kind for counter, kind in effect.raises if counter == name]
                 self.times[place, new] = len(raised)
-                self.kind[place, new] = KIND_OF[raised[-1]] if raised else 0
+                self.kind[place, new] = generations.KIND_OF[raised[-1]] if raised else 0
                 self.left[place, new] = waits.get(name, -1)
             # At last: other threads may read it.
-            self._state[new] = _NOTHING if effect is NOTHING else _SOMETHING
+            self._state[new] = _NOTHING if effect is generations.NOTHING else _SOMETHING
         return (self._state == _SOMETHING).take(row)
 
 
@@ -143,7 +135,7 @@ _KNOWN: WeakKeyDictionary[TokenColumns, tuple[_Effects, WaitLinks]] = WeakKeyDic
 
 @lru_cache(maxsize=2)
 def _effects(code: CodeTable, architecture: Architecture) -> _Effects:
-    return _Effects(code.text, generation_of(architecture, code.text))
+    return _Effects(code.text, generations.generation_of(architecture, code.text))
 
 
 class _Waits(NamedTuple):
@@ -193,7 +185,7 @@ def _links(wave_of: np.ndarray, waits: list[tuple[np.ndarray, ...]], operations:
     owner, at = of_ranges(begin, count)
     producers = operations.take(at)
     keep = starts_run(owner, producers)  # an operation that raised a counter twice counts once
-    is_late = counter == NUMBER_OF["x"]
+    is_late = counter == generations.NUMBER_OF["x"]
     if is_late.any():
         # An operation that returned had its address translated; only programs of gfx1250 wait for that.
         own = ~is_late[owner]
