@@ -15,7 +15,7 @@ from rcv_py.analysis.core.parcels import Slab
 from rcv_py.analysis.core.reduction import Staged
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.base.errors import Cancelled
-from rcv_py.base.progress import CancelFlag
+from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch
@@ -250,7 +250,8 @@ def test_a_cancel_ends_a_job_that_runs(early: Trace, tmp_path: Path, tiny: None)
 
     def run() -> None:
         try:
-            answered(replace(early, reader=BusyReader(tmp_path)), workers=2, cancel=flag)
+            with stoppable(flag):
+                answered(replace(early, reader=BusyReader(tmp_path)), workers=2)
         except Cancelled as error:
             outcome.append(error)
 
@@ -266,8 +267,8 @@ def test_a_cancel_ends_a_job_that_runs(early: Trace, tmp_path: Path, tiny: None)
 def test_a_cancel_ends_reductions_in_this_process(early: Trace) -> None:
     flag = CancelFlag()
     flag.set()
-    with pytest.raises(Cancelled):
-        answered(early, cancel=flag)
+    with pytest.raises(Cancelled), stoppable(flag):
+        answered(early)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
