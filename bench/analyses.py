@@ -33,7 +33,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.work.load import load_all
+from tests.support.opened import load_all
 
 ALL_S = 2.0  # seconds, all analyses of the capture with 4,112 waves
 # Times as long a token with ten times the tokens.  They no longer fit the processor's caches: even adding up
@@ -119,7 +119,7 @@ def large_times(megabytes: int) -> tuple[dict[str, float], int]:
 def timed(folder: Path) -> tuple[dict[str, float], int]:
     """Seconds of each analysis, the better of two runs, and how many tokens there were."""
     trace = open_trace(folder)
-    batches = tuple(load_all(trace))
+    batches = load_all(trace, lod=False)
     found = {}
     for name, analysis in ANALYSES.items():
         runs = []

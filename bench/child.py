@@ -12,9 +12,10 @@ def peak(folder: Path) -> tuple[float, ...]:
     import resource  # noqa: PLC0415 - not on Windows
 
     from rcv_py.formats.open import open_trace  # noqa: PLC0415
-    from rcv_py.work.load import load_all  # noqa: PLC0415
+    from rcv_py.work.load import WaveStream  # noqa: PLC0415
 
-    batches = load_all(open_trace(folder), workers=2, lod=True)
+    trace = open_trace(folder)
+    batches = tuple(WaveStream(trace.reader, trace.waves, workers=2))
     workers = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     return (sum(batch.nbytes for batch in batches), own_peak(), workers)
 

@@ -14,7 +14,7 @@ from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.export.report.files import write_report
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.open import open_trace
-from rcv_py.work.load import load_all
+from tests.support.opened import load_all
 
 PERFETTO_S = 3.0  # seconds a million instructions, reading and writing
 REPORT_S = 4.0  # seconds, from a loaded capture of 4,112 waves
@@ -36,7 +36,7 @@ def exports(options: Options) -> Iterator[Row]:
         yield Row("  its size", size / 1e6, None, "MB", 0)
     for folder in recorded(MANY_WAVES):
         trace = open_trace(folder)
-        waves = load_all(trace)
+        waves = load_all(trace, lod=False)
         with tempfile.TemporaryDirectory(prefix="rcv-bench-") as place:
             began = time.perf_counter()
             write_report(ReportInputs(InMemory(trace, waves)), Path(place) / "report.html")

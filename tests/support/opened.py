@@ -31,9 +31,9 @@ def opened_once(folder: Path) -> Trace:
     return replace(trace, reader=_RememberingReader(trace.reader, list(range(len(trace.waves)))))
 
 
-def load_all(trace: Trace, *, workers: int | None = None) -> tuple[WaveBatch, ...]:
+def load_all(trace: Trace, *, workers: int | None = None, lod: bool = True) -> tuple[WaveBatch, ...]:
     """All waves of a trace, by so many processes, or as many as the trace is worth."""
-    return tuple(WaveStream(trace.reader, trace.waves, workers=workers))
+    return tuple(WaveStream(trace.reader, trace.waves, workers=workers, lod=lod))
 
 
 def sample_trace(name: str) -> Trace:
