@@ -195,7 +195,7 @@ def answers(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 def raw_markup(file: str, nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Markup that is not the template of `rich` or `joined`, so that something may stand in it unescaped."""
-    if file == "ui.core.style_sheet":
+    if file == "ui.core.theme":
         return
     mended = {
         id(one)

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.compare.align import align
-from rcv_py.analysis.compare.compare import Comparison, compare
+from rcv_py.analysis.compare.compare import ONLY_A, Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts
-from rcv_py.analysis.compare.grouped import ONLY_A
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.features.compare.result import change_table
 from rcv_py.formats.open import open_trace

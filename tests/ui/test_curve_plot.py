@@ -14,8 +14,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.plot.curve_canvas import bounds, exact_text, ticks, value_text
-from rcv_py.ui.plot.curve_panel import CurvePlot
+from rcv_py.ui.plot.curve_panel import CurvePlot, bounds, exact_text, ticks, value_text
 from rcv_py.ui.plot.curves import Curve, CurveSet
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot

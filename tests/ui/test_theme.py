@@ -15,7 +15,7 @@ from rcv_py.ui.app import load_fonts
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column
-from rcv_py.ui.core.style_sheet import ICONS, drawing, style_sheet
+from rcv_py.ui.core.theme import ICONS, drawing, style_sheet
 from tests.support.window_fixtures import Reused
 
 IS_PAINTED = True

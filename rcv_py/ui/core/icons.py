@@ -7,8 +7,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from rcv_py.base.problems import Severity
-from rcv_py.ui.core.style_sheet import SIZE, colored
-from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.core.theme import SIZE, Theme, colored
 
 SCALES = (1, 2, 3)
 SEVERITIES = {  # icon name and colour of each message about a capture

@@ -1,9 +1,14 @@
-"""The colour tables as Qt colours, palette and style sheet, switchable at run time."""
+"""The colour tables as Qt colours, palette and style sheet (`resources/window.qss`), switchable at run time."""
 
+import atexit
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partialmethod
+from functools import cache, partialmethod
+from pathlib import Path
+from shutil import rmtree
+from string import Template
+from tempfile import mkdtemp
 from weakref import WeakSet
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -11,16 +16,23 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainte
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from rcv_py.base import colors
-from rcv_py.base.colors import Pair
+from rcv_py.base import colors, resources
+from rcv_py.base.colors import ROLES, Pair
 from rcv_py.model.kinds import MarkerKind, TokenKind, WaveState
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.core.style_sheet import style_sheet
 from rcv_py.ui.core.text_size import SMALLEST_PT, set_text_size
 
 STALL_MIX = 0.52  # share of the background in the colour of a stall
 PALE = 0.85  # share of the canvas in the palest colour of a scale
 MONOSPACE = ("JetBrains Mono", "DejaVu Sans Mono", "Liberation Mono", "Menlo", "Consolas")
+SIZE = 16  # px of an icon's drawing
+
+ICONS = {
+    "check": ("check", "accent"), "right": ("forward", "muted"), "close": ("close", "muted"),
+    "chevron": ("chevron", "muted"), "chevron_up": ("chevron-up", "muted"),
+    # Without our arrows, the style's own arrow points up when the largest is first.
+    "sorted_down": ("chevron", "accent"), "sorted_up": ("chevron-up", "accent"),
+}  # fmt: skip
 
 
 class Theme(QObject):
@@ -205,3 +217,42 @@ def paint_focus(painter: QPainter, widget: QWidget, theme: Theme) -> None:
 def mix(color: QColor, other: QColor, share: float) -> QColor:
     """Return a colour with `share` of it replaced by another colour."""
     return QColor(colors.mixed(color.name(), other.name(), share))
+
+
+@cache
+def _sheet() -> Template:
+    path = resources.resource("window.qss")
+    return Template("" if path is None else path.read_text("utf-8"))
+
+
+def style_sheet(role: Callable[[str], QColor]) -> str:
+    """Return the style sheet of a window from the colours of roles; "" if the program came without it."""
+    values = {name: role(name).name() for name in ROLES}
+    for key, (name, color) in ICONS.items():
+        path = _folder() / f"{name}-{role(color).name()[1:]}.svg"
+        if not path.exists():
+            path.write_text(colored(name, role(color)), "utf-8")
+        values[key] = path.as_posix()  # style sheets need slashes
+    return _sheet().substitute(values)
+
+
+@cache
+def drawing(name: str) -> str:
+    """Return the SVG text of an icon; an empty drawing if the program came without it."""
+    path = resources.resource(f"icons/{name}.svg")
+    if path is None:
+        return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}"/>'
+    return path.read_text("utf-8")
+
+
+def colored(name: str, color: QColor) -> str:
+    """Return the SVG text of an icon with its lines in a colour."""
+    return drawing(name).replace("currentColor", color.name())
+
+
+@cache
+def _folder() -> Path:
+    # One per process: a window's style sheet still names its files after a theme is gone.
+    folder = Path(mkdtemp(prefix="rcv-icons-"))
+    atexit.register(rmtree, folder, ignore_errors=True)
+    return folder
