@@ -205,10 +205,8 @@ class _Rows:
         self.files.append(name)
         note = self.notes.append
         if _JOINED.fullmatch(name):
-            mixed = Message(
-                "{0} joins passes of the profiler: its ratios may mix executions of a dispatch.", name
-            )
-            note(mixed)
+            text = "{0} joins passes of the profiler: its ratios may mix executions of a dispatch."
+            note(Message(text, name))
         bad = short = repeated = 0
         for cells in lines:
             row = self._row(head, cells)

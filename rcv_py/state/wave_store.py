@@ -264,9 +264,8 @@ class WaveStore:
     @property
     def absent(self) -> frozenset[int]:
         """Index rows of waves that were read and evicted."""
-        return (
-            frozenset() if len(self._read) == len(self._waves) else frozenset(self._read - self._waves.keys())
-        )
+        is_all_here = len(self._read) == len(self._waves)
+        return frozenset() if is_all_here else frozenset(self._read - self._waves.keys())
 
     @property
     def is_complete(self) -> bool:

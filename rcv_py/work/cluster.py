@@ -108,11 +108,9 @@ def _check_workers(client: Client, address: str) -> None:
     for worker, version in _of_workers(client, pydoc.locate, "rcv_py.__version__").items():
         if version != __version__:
             has = Message("rcv {0}", version) if isinstance(version, str) else "no rcv that can be imported"
-            text = Message(
-                "The worker {0} of {1} has {2}; here it is rcv {3}.", worker, address, has, __version__
-            )
+            why = "The worker {0} of {1} has {2}; here it is rcv {3}."
             hint = "Install the same version for all workers, and start them again."
-            raise ClusterError(text, hint, repr(version))
+            raise ClusterError(Message(why, worker, address, has, __version__), hint, repr(version))
 
 
 def _unseen(paths: Sequence[Path]) -> list[Path]:

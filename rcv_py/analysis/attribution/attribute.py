@@ -201,9 +201,8 @@ def timed(each: ParcelClaims, is_meant: np.ndarray) -> TimedClaims:
 
 def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:
     """Return the table row that each key of a TimedClaims belongs to, int64, -1: none."""
-    line, producer = (
-        np.where(column < 0, code_rows, column).astype(np.int64) for column in (table.line, table.producer)
-    )
+    columns = table.line, table.producer
+    line, producer = (np.where(column < 0, code_rows, column).astype(np.int64) for column in columns)
     known = _packed(line, table.cause, producer, code_rows)
     if not len(known):
         return np.full(len(key), -1, dtype=np.int64)

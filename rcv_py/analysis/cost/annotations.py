@@ -231,10 +231,8 @@ def _memory(has: Ingredients) -> LineBars:
     ends = value.sum(axis=0)
     deviation = np.where(deviation > 0, deviation, np.nan)
     of = "means by level counters, whisker one standard deviation"
-    low, high = np.maximum(0.0, ends - deviation), ends + deviation
-    return LineBars(
-        Annotation.MEMORY, (STALL, ISSUE, MEMORY), value, unit=_EACH, of=of, low=low, high=high, is_sum=False
-    )
+    low, high, kinds = np.maximum(0.0, ends - deviation), ends + deviation, (STALL, ISSUE, MEMORY)
+    return LineBars(Annotation.MEMORY, kinds, value, unit=_EACH, of=of, low=low, high=high, is_sum=False)
 
 
 def _memory_waits(has: Ingredients) -> LineBars:
@@ -242,10 +240,8 @@ def _memory_waits(has: Ingredients) -> LineBars:
     is_known = np.isfinite(median) & np.isfinite(high)
     value = np.maximum(0.0, np.nan_to_num(median))[None]
     low, high = (np.where(is_known, column, np.nan) for column in (median, high))
-    of = "medians by waits, whisker to the 90th percentile"
-    return LineBars(
-        Annotation.MEMORY_WAITS, (MEMORY,), value, unit=_EACH, of=of, low=low, high=high, is_sum=False
-    )
+    name, of = Annotation.MEMORY_WAITS, "medians by waits, whisker to the 90th percentile"
+    return LineBars(name, (MEMORY,), value, unit=_EACH, of=of, low=low, high=high, is_sum=False)
 
 
 def _spread(has: Ingredients, line: np.ndarray, value: np.ndarray) -> np.ndarray:

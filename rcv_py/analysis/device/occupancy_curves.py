@@ -54,10 +54,8 @@ def occupancy_numbers(steps: StepCurve) -> OccupancyNumbers:
     full = np.flatnonzero(steps.value >= FULL * peak)
     ramp = int(steps.time[full[0]]) - begin
     tail, drain = (end - _over(steps, rows) for rows in (np.flatnonzero(2 * steps.value > peak), full))
-    mean, share = steps.area / width, tail / width
-    return OccupancyNumbers(
-        begin, end, int(steps.area), mean=mean, peak=peak, tail=share, ramp=ramp, drain=drain
-    )
+    area, mean, share = int(steps.area), steps.area / width, tail / width
+    return OccupancyNumbers(begin, end, area, mean=mean, peak=peak, tail=share, ramp=ramp, drain=drain)
 
 
 def _over(steps: StepCurve, rows: np.ndarray) -> int:

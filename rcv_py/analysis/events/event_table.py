@@ -175,10 +175,9 @@ def event_table(trace: Trace, spans: MarkerSpans | None) -> EventTable:
     def table(part: _Part) -> EventTable:
         n = len(part.time)
         kind, wave = np.full(n, part.kind, dtype=np.uint8), part.wave.astype(np.int32)
-        name, place, detail = (
-            np.array([number[text] for text in column], np.int32)[row] for column, row in part.words
-        )
-        columns = {"name": name, "place": place, "detail": detail, "source": np.arange(n), "wave": wave}
+        words = (np.array([number[text] for text in column], np.int32)[row] for column, row in part.words)
+        columns = dict(zip(("name", "place", "detail"), words, strict=True))
+        columns |= {"source": np.arange(n), "wave": wave}
         return EventTable(part.time, part.duration, kind, **columns, texts=texts)
 
     entries = joined([table(part) for part in parts])

@@ -404,10 +404,8 @@ def _finish(trace: Trace, ran: _Ran, *, rule: ReferenceRule) -> MarkerSpans:
     return replace(spans, problems=tuple(_problems(trace, spans)))
 
 
-_NONE = np.zeros(0, dtype=np.int64)
-MARKERS = {
-    rule: Reduction(_map, tables(_Ran(_NONE, _NONE)), partial(_finish, rule=rule)) for rule in ReferenceRule
-}
+_NO_RUN = _Ran(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+MARKERS = {rule: Reduction(_map, tables(_NO_RUN), partial(_finish, rule=rule)) for rule in ReferenceRule}
 
 
 def _closing(group: np.ndarray, depth: np.ndarray, closes: np.ndarray, opens: np.ndarray) -> np.ndarray:
@@ -456,15 +454,13 @@ def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
     if words.any():
         gone, of = count(int(words.sum())), plural(int(records.words.sum()), "data word")
         place, time = where(int(words.argmax()))
-        yield lossy(
-            Message("{0} of {1} after markers are missing, the first on {2} at {3}.", gone, of, place, time)
-        )
+        text = "{0} of {1} after markers are missing, the first on {2} at {3}."
+        yield lossy(Message(text, gone, of, place, time))
     lost = int(np.count_nonzero(idle & (records.flags & PRIVILEGED == 0)))
     if lost:
         came = plural(lost, "value came", "values came")
-        yield lossy(
-            Message("{0} after lost packets until another wave took the slot: they have no meaning.", came)
-        )
+        text = "{0} after lost packets until another wave took the slot: they have no meaning."
+        yield lossy(Message(text, came))
     rows = np.flatnonzero(spans.is_open)
     if len(rows):
         names = _listed(sorted({spans.names[row] for row in spans.name_id[rows].tolist()}))

@@ -197,10 +197,8 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
 
 def _largest(inputs: FindingInputs, values: np.ndarray, text: str) -> tuple[Evidence, ...]:
     """The three instructions with the largest values, each with a text about its value."""
-    lines = np.argsort(-values, kind="stable")[:3].tolist()
-    return tuple(
-        line_of(inputs, line, Message(text, count(int(values[line])))) for line in lines if values[line]
-    )
+    lines = [line for line in np.argsort(-values, kind="stable")[:3].tolist() if values[line]]
+    return tuple(line_of(inputs, line, Message(text, count(int(values[line])))) for line in lines)
 
 
 def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:

@@ -268,9 +268,8 @@ def remedy_fields(name: str, case: FindingContext) -> dict[str, Any]:
         first, *others = fitting
         advice = {"remedy": first.text, "remedy_id": first.id, "effort": first.effort, "trial": first.trial}
         return {**advice, "others": tuple(others)}
-    reasons = join_texts(
-        "; ", (Message("that {0} is not so", PRECONDITIONS[need].text) for need in list(failed)[:3])
-    )
+    wrong = (Message("that {0} is not so", PRECONDITIONS[need].text) for need in list(failed)[:3])
+    reasons = join_texts("; ", wrong)
     limit = trial_of(name, "", case)
     known = {} if limit is None else {"trial": limit}
     return {"remedy": Message(NONE_FITS, reasons=reasons or "none is known"), **known}

@@ -161,6 +161,5 @@ def _longest(inputs: FindingInputs, spans: MarkerSpans, costs: ScopeCosts, row: 
     one = int(rows[np.argmax((spans.end - spans.begin)[rows])])
     numbers = (int(getattr(spans, name)[one]) for name in ("se", "sa", "cu", "simd", "slot"))
     place = place_name(*numbers, unit=inputs.trace.architecture.unit_name)
-    return Evidence(
-        "window", Message("the longest, on {0}", place), begin=int(spans.begin[one]), end=int(spans.end[one])
-    )
+    text = Message("the longest, on {0}", place)
+    return Evidence("window", text, begin=int(spans.begin[one]), end=int(spans.end[one]))

@@ -95,9 +95,8 @@ def _sentences(case: FindingContext, what: str) -> Iterator[str]:
     first = case.inputs.first_share(claimed.line)
     if 0.1 <= first < 1:
         share = percent(round(100 * first), 100)
-        yield Message(
-            "{0} of the stall of these instructions is in their first execution in each wave.", share
-        )
+        text = "{0} of the stall of these instructions is in their first execution in each wave."
+        yield Message(text, share)
     elif first == 1:
         yield "Each wave executes them once, or waits only the first time."
     yield from width_sentences(case)
@@ -140,17 +139,14 @@ def width_sentences(case: FindingContext) -> Iterator[str]:
         return
     is_scalar_memory = not (widths.is_vector | widths.is_local)[case.accesses].any()
     each = "per wave" if is_scalar_memory else "per lane"
-    parts = [
-        Message("{0} × {1} {2}", count(times), plural(size, "byte"), each)
-        for size, times in sizes[:MAX_WIDTHS]
-    ]
+    shown = [(count(times), plural(size, "byte")) for size, times in sizes[:MAX_WIDTHS]]
+    parts = [Message("{0} × {1} {2}", times, size, each) for times, size in shown]
     yield Message("The accesses to blame, by width: {0}.", join_texts(", ", parts))
     if widths.is_vector[case.accesses].any() and widths.vector_rate is not None:
         roof = memory_roof(case.inputs.trace, case.inputs.facts)
         beside = "" if roof is None else Message("; memory delivers at most {0:.1f} to each", roof)
-        yield Message(
-            "All VMEM instructions request at most {0:.1f} bytes/cycle per CU{1}.", widths.vector_rate, beside
-        )
+        text = "All VMEM instructions request at most {0:.1f} bytes/cycle per CU{1}."
+        yield Message(text, widths.vector_rate, beside)
 
 
 ALWAYS_LAST = 0.5  # of the instances with the same wave last: above it the work is uneven

@@ -159,10 +159,8 @@ def _listed(
     while ready:
         moments = [player.when(at) for at in ready]
         limit = min(moments) + slack
-        pick = min(
-            range(len(ready)), key=lambda place: (moments[place] > limit, -height[ready[place]], ready[place])
-        )
-        at = ready.pop(pick)
+        ranks = [(moment > limit, -height[at], at) for moment, at in zip(moments, ready, strict=True)]
+        at = ready.pop(ranks.index(min(ranks)))
         player.issue(at)
         order.append(at)
         for one in dependents[at]:

@@ -134,9 +134,8 @@ def _finish(trace: Trace, part: Sums) -> CodeMatch:
     table[~_IS_JUDGED[by_text]] = 0
     wrong = table.copy()
     wrong[np.arange(rows), by_text] = 0
-    words = {
-        row: trace.code.text[row].split(None, 1)[0] for row in np.flatnonzero(wrong.any(axis=1)).tolist()
-    }
+    doubtful = np.flatnonzero(wrong.any(axis=1)).tolist()
+    words = {row: trace.code.text[row].split(None, 1)[0] for row in doubtful}
     young = [row for row, word in words.items() if by_text[row] == TokenKind.SALU and not _SCALAR.match(word)]
     table[young] = wrong[young] = 0
     lose, get = by_text[wrong.any(axis=1)], np.flatnonzero(wrong.any(axis=0))
@@ -144,9 +143,8 @@ def _finish(trace: Trace, part: Sums) -> CodeMatch:
     is_moved = len(names) >= MIN_MNEMONICS and bool(is_in(lose, get).any())
     worst = np.argsort(-wrong, axis=None, kind="stable")[:EXAMPLES].tolist() if rows else []
     places = [divmod(at, KIND_COUNT) for at in worst]
-    examples = tuple(
-        (row, TokenKind(kind), int(wrong[row, kind])) for row, kind in places if wrong[row, kind]
-    )
+    seen = [(row, kind, int(wrong[row, kind])) for row, kind in places]
+    examples = tuple((row, TokenKind(kind), times) for row, kind, times in seen if times)
     return CodeMatch(int(table.sum()), int(wrong.sum()), examples, is_moved)
 
 

@@ -222,9 +222,8 @@ def _between(first: np.ndarray, stop: np.ndarray, code: np.ndarray, grid: _Grid,
         row = ranges(first, count)
         index, times = row * codes + np.repeat(code, count), np.ones(1, np.int64)
     else:  # with this many overlaps, counting begins and ends is faster
-        edges = (
-            np.bincount(row.astype(np.intp) * codes + code, minlength=rows * codes) for row in (first, stop)
-        )
+        places = (row.astype(np.intp) * codes + code for row in (first, stop))
+        edges = (np.bincount(place, minlength=rows * codes) for place in places)
         filled = np.subtract(*edges)[: rows * codes].reshape(rows, codes).cumsum(axis=0).ravel()
         index = np.flatnonzero(filled)
         row, times = index // codes, filled[index]

@@ -300,9 +300,8 @@ def _ways(trace: Trace, waves: _Waves, sets: Sequence[bytes]) -> list[_Way]:
     first, group = distinct(ids, waves.is_empty, waves.way)
     members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group)))[: len(first)]
     alike = sorted(zip(first.tolist(), members, strict=True), key=lambda one: one[0])
-    kernel_of = {
-        id: names.get(id) or Message("kernel {0}", id) if id >= 0 else "" for id in ascending(ids).tolist()
-    }
+    known = ascending(ids).tolist()
+    kernel_of = {id: names.get(id) or Message("kernel {0}", id) if id >= 0 else "" for id in known}
     by_blocks: dict[bytes, str] = {}
     by_entry: dict[bytes, str] = {}
     for at, _ in alike:

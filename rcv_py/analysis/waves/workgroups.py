@@ -93,10 +93,8 @@ def barriers_of(trace: Trace, parcel: Parcel) -> Barriers:
     found = crossings(tokens, trace.code)
     at = Crossings(**{name: getattr(found, name) for name in field_names(Crossings)})
     line, wave, nth = (column.astype(np.int32) for column in (at.line, at.wave, at.nth))
-    facts = [
-        (one.row, one.id.se, one.cu, one.id.simd, one.begin, one.end, one.workgroup) for one in tokens.waves
-    ]
-    names = field_names(GroupFacts)[:-1]
+    names, begun = field_names(GroupFacts)[:-1], tokens.waves
+    facts = [(one.row, one.id.se, one.cu, one.id.simd, one.begin, one.end, one.workgroup) for one in begun]
     columns = np.array(facts, dtype=np.int64).reshape(-1, len(names)).T
     waves = GroupFacts(**dict(zip(names, columns, strict=True)), last_end=last_ends(tokens))
     return Barriers(waves, replace(at, line=line, wave=wave, nth=nth))

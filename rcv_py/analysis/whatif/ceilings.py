@@ -53,9 +53,8 @@ class Ceilings(NamedTuple):
         for one in changes:
             if not isinstance(one, MoreWaves) or not recordings:
                 continue
-            found = max(
-                (residents(each, one.more, one.most) for each in recordings), key=lambda each: each.room
-            )
+            every = [residents(each, one.more, one.most) for each in recordings]
+            found = max(every, key=lambda each: each.room)
             if not found.added:
                 yield Message("no more waves fit: {0} fit on a SIMD, {1} were resident", one.most, found.room)
             elif found.added != one.more:

@@ -159,9 +159,8 @@ class Dpp:
         is_idle[waits[np.diff(without.await_first)[waits] == 0]] = True
         gone = is_meant | is_idle
         distance = 2 * recording.step if recording.step > 1 else RDNA_LATENCY
-        return replace(
-            _costless(without, gone), delay=np.where(gone, np.where(is_meant, distance, 0), recording.delay)
-        )
+        delay = np.where(gone, np.where(is_meant, distance, 0), recording.delay)
+        return replace(_costless(without, gone), delay=delay)
 
     @property
     def text(self) -> str:
@@ -524,6 +523,5 @@ def named(lines: Sequence[int]) -> str:
     """Return `instructions 4, 7`, only the first ones of many; "" for none."""
     if not lines:
         return ""
-    return Message(
-        "{0} {1}", "instruction" if len(lines) == 1 else "instructions", some([*map(str, lines)], NAMED)
-    )
+    noun = "instruction" if len(lines) == 1 else "instructions"
+    return Message("{0} {1}", noun, some([*map(str, lines)], NAMED))

@@ -64,9 +64,8 @@ class Hoist(NamedTuple):
         into = Message(" into {0}", more) if self.registers else ""
         if self.left:
             return Message("{0} before wait {1}{2}, which leaves {3}", loads, self.wait, into, self.left)
-        return Message(
-            "{0} before {1}{2}, and wait {3} for no more than that", loads, self.before, into, self.wait
-        )
+        text = "{0} before {1}{2}, and wait {3} for no more than that"
+        return Message(text, loads, self.before, into, self.wait)
 
 
 def hoisted(batch: LoadBatch) -> Hoist:

@@ -265,9 +265,8 @@ def pipe(
     All int64, rows in order of issue; `depth` is per unit: 0 for a unit that takes one operation at a time.
     """
     limit = np.array(depth, dtype=np.int64)
-    rows = QueueRows(
-        unit.astype(np.int64), issue, ready, np.where(limit[unit] > 0, np.maximum(hold, _LONGER), 0)
-    )
+    longest = np.where(limit[unit] > 0, np.maximum(hold, _LONGER), 0)
+    rows = QueueRows(unit.astype(np.int64), issue, ready, longest)
     units = UnitState(limit, np.full(len(limit), -FAR), np.full(len(limit), -FAR), np.full(len(limit), -1))
     taken = Taken(hold.copy(), np.zeros_like(issue), np.zeros_like(issue))
     take(rows, units, taken)

@@ -65,9 +65,7 @@ def static_loops(trace: Trace) -> StaticLoops:
     peaks = {MATRIX_UNIT: trace.architecture.matrix_peaks, VECTOR: trace.architecture.vector_peaks}
     peak = np.array([peaks.get(unit, {}).get(type_, np.nan) for unit, type_ in kinds_of(code)])
     cycles = block_lengths(trace)[table.of_row] / (table.stop - table.first)[table.of_row]
-    spans = [
-        slice(first, stop) for first, stop in zip(found.first.tolist(), found.stop.tolist(), strict=True)
-    ]
+    spans = [*map(slice, found.first.tolist(), found.stop.tolist())]
 
     def sums(column: np.ndarray) -> np.ndarray:
         return np.array([column[span].sum() for span in spans], dtype=column.dtype)

@@ -12,8 +12,8 @@ from rcv_py.ui.core.layout import BAR, boxed, column, row
 from rcv_py.ui.core.panel import PART, Panel, Sheet, discover
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.table.table_panel import SearchedPanel
-from rcv_py.ui.widgets.broken import make_panel
 from rcv_py.ui.widgets.choice import ChoiceBox
+from rcv_py.ui.widgets.empty_state import make_panel
 
 PARTS = {"matches": "Code", "history": "History", "notes": "Notes"}
 

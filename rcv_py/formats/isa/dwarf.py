@@ -390,9 +390,8 @@ def answer(data: bytes, addresses: list[int], files: Sequence[bytes] = ()) -> di
     rows: dict[tuple[int, ...], int] = {}
     chains = map(lines.chain, addresses)
     chain = [rows.setdefault(found, len(rows)) if found else -1 for found in chains]
-    missing = [
-        [name[:MAX_PATH_LENGTH], folder[:MAX_PATH_LENGTH]] for name, folder in lines.missing[:MAX_SPLIT]
-    ]
+    lacking = lines.missing[:MAX_SPLIT]
+    missing = [[name[:MAX_PATH_LENGTH], folder[:MAX_PATH_LENGTH]] for name, folder in lacking]
     about = {"missing": missing, "problem": problem}
     return {"files": list(lines.files), "chains": list(rows), "chain": chain, **about}
 

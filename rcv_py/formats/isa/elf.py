@@ -191,9 +191,8 @@ def _regions(data: bytes, sections: list[Header], segments: list[Header]) -> tup
     code = [one for one in sections if one["sh_type"] == PROGBITS and one["sh_flags"] & EXECUTABLE]
     places = [(one["sh_addr"], one["sh_offset"], one["sh_size"]) for one in code]
     if not places:
-        places = [
-            (one["p_vaddr"], one["p_offset"], one["p_filesz"]) for one in segments if one["p_flags"] & 1
-        ]
+        loaded = [one for one in segments if one["p_flags"] & 1]
+        places = [(one["p_vaddr"], one["p_offset"], one["p_filesz"]) for one in loaded]
     view, left = memoryview(data), len(data)
     found: list[Region] = []
     for address, offset, size in sorted(places):

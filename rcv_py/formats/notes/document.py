@@ -172,9 +172,8 @@ def read_notes(data: bytes, name: str, kept_in: str = "", lanes: SlotClocks = NO
         raise BrokenFile(name, Message("it has more than {0:,} objects and lists", MAX_RECORDS))
     document = parse_json(data, name)
     head = document if isinstance(document, dict) else None
-    key = next(
-        (one for one in table("notes")["lists"] if isinstance(table_of(document).get(one), list)), LIST
-    )
+    known, rows_by_key = table("notes")["lists"], table_of(document)
+    key = next((one for one in known if isinstance(rows_by_key.get(one), list)), LIST)
     rows = document if head is None else head.get(key, [])
     if not isinstance(rows, list):
         raise BrokenFile(name, "it holds no list of annotations")

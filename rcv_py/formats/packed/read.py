@@ -82,10 +82,8 @@ def _json(archive: Archive, name: str) -> dict[str, Any]:
 def _trace(archive: Archive, manifest: dict[str, Any]) -> Trace:
     version = whole_number(manifest.get("format"), 0)
     if version != FORMAT:
-        why = Message(
-            "its format is {0}, and this program reads {1}; open it with a newer one", version, FORMAT
-        )
-        raise NotATrace(archive.path, why)
+        why = "its format is {0}, and this program reads {1}; open it with a newer one"
+        raise NotATrace(archive.path, Message(why, version, FORMAT))
     columns = unpacked_arrays(archive.read(TABLES), max(0, whole_number(manifest.get("columns"), 0)))
     said, facts = _json(archive, TRACE), manifest.get("facts")
     facts = None if facts is None else records.read(RunFacts, facts, ())

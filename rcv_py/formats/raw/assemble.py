@@ -72,11 +72,9 @@ def assembled(
     )
     exact, target_source = _target(path, engines, gfxip, target, set(code.mnemonics))
     if not architecture_of(gfxip, exact).is_checked:
-        unchecked = Message(
-            "Streams of {0} are read as documents say; no capture of a real GPU has checked it.", exact
-        )
+        text = "Streams of {0} are read as documents say; no capture of a real GPU has checked it."
         hint = "Look at a kernel whose cost you know before you rely on numbers."
-        problems.inform(path.name, unchecked, hint)
+        problems.inform(path.name, Message(text, exact), hint)
     trace = Trace(
         path=path,
         name=path.name,

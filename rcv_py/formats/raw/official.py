@@ -103,9 +103,8 @@ class _LibraryProcess:
         paths = f"import sys; sys.path[:0] = {[path for path in sys.path if path]!r}"
         command = [sys.executable, "-c", f"{paths}; from {__name__} import serve; serve()"]
         self._said = TemporaryFile()  # noqa: SIM115 - as long as the process
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said
-        )
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._said)
         self._threads = ThreadPoolExecutor(1)
         self.close = finalize(self, _close, os.getpid(), self._process, self._said, self._threads)
 

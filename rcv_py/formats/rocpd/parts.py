@@ -162,10 +162,8 @@ class Records:
         recorded = sum(value is not None for *_, value in self.values)
         if recorded > len(kept):
             gone, every = plural(recorded - len(kept), "value"), f"{recorded:,}"
-            text = Message(
-                "Left out of {0}, as repeated or no counts of a known counter: {1} of {2}.", file, gone, every
-            )
-            problems.warn(file, text)
+            text = "Left out of {0}, as repeated or no counts of a known counter: {1} of {2}."
+            problems.warn(file, Message(text, file, gone, every))
         if self.odd_samples:
             text = Message(
                 "Left out of {0}, as no counts of a known counter and time: {1} of streamed counters.",

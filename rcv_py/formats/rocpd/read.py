@@ -138,10 +138,8 @@ def trace_inside(profile: Profile) -> str:
         return Message("It holds or names {0}: open it as any capture.", plural(traces, "raw trace"))
     if not profile.files:
         return "None is inside."
-    files = plural(len(profile.files), "file")
-    return Message(
-        "None is inside; it names {0} of raw traces and code objects, and no trace is beside it.", files
-    )
+    text = "None is inside; it names {0} of raw traces and code objects, and no trace is beside it."
+    return Message(text, plural(len(profile.files), "file"))
 
 
 Table = tuple[tuple[str, ...], Iterator[tuple[object, ...]]]

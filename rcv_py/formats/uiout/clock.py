@@ -100,10 +100,8 @@ def _samples(data: dict[str, Any], problems: Problems) -> dict[int, ClockSamples
             table = table[np.argsort(table[:, 0], kind="stable")]
             samples[se] = ClockSamples(columns.frozen(table[:, 0].copy()), columns.frozen(table[:, 1].copy()))
             if np.any(np.diff(table[:, 1]) < 0):
-                name = place_name(se)
-                back = Message(
-                    "{0}: the constant clock of {1} runs backwards; nanoseconds are doubtful.", FILE, name
-                )
-                problems.warn(FILE, back, "Read times in cycles, or record the trace again.")
+                text = "{0}: the constant clock of {1} runs backwards; nanoseconds are doubtful."
+                hint = "Read times in cycles, or record the trace again."
+                problems.warn(FILE, Message(text, FILE, place_name(se)), hint)
     columns.report_skipped(problems, FILE, skipped, "clock sample")
     return samples

@@ -175,9 +175,8 @@ def _diagnose(code: CodeTable, waves: WaveIndex, events: HardwareEvents | None, 
     lost = np.flatnonzero(waves.size == 0)
     if len(lost):
         name = waves.file[lost[0]]
-        text = Message(
-            "Wave files that are missing or empty: {0:,} of {1:,}, such as {2}.", len(lost), len(waves), name
-        )
+        text = "Wave files that are missing or empty: {0:,} of {1:,}, such as {2}."
+        text = Message(text, len(lost), len(waves), name)
         affects = (Affects.WAVES,) if len(lost) == len(waves) else ()
         problems.fail(name, text, "Copy the whole capture folder; the other waves are shown.", *affects)
     losses = 0 if events is None else int(np.isin(events.kind, _LOSSES).sum())

@@ -1,4 +1,4 @@
-"""The colour tables as Qt colours, palette and style sheet (`resources/window.qss`), switchable at run time."""
+"""The colour tables as Qt colours, palette and style sheet (`resources/window.qss`), switched at run time."""
 
 import atexit
 import gc

@@ -15,7 +15,7 @@ from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import PART, Panel, PanelInfo, discover
 from rcv_py.ui.core.plain_text import shown
 from rcv_py.ui.shell.layouts import STRIP, TITLES
-from rcv_py.ui.widgets.broken import BrokenNotice, BrokenPanel, make_panel
+from rcv_py.ui.widgets.empty_state import BrokenNotice, BrokenPanel, make_panel
 
 
 def make_docks(ui: UiContext) -> list[Dock]:

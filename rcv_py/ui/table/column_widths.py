@@ -236,9 +236,8 @@ class ColumnWidths:
         saved = columns if isinstance(columns, dict) else {}
         by_hand, shown, order = (saved.get(name) for name in ("by_hand", "shown", "order"))
         if isinstance(by_hand, dict):
-            self._by_hand = {
-                name: px for name, px in by_hand.items() if isinstance(px, int) and 0 < px < MAX_PX
-            }
+            widths = [(name, px) for name, px in by_hand.items() if isinstance(px, int)]
+            self._by_hand = {name: px for name, px in widths if 0 < px < MAX_PX}
         if isinstance(shown, dict):
             self._shown = {name: is_shown is True for name, is_shown in shown.items()}
         if isinstance(order, list):

@@ -122,10 +122,9 @@ class Attempt(NamedTuple):
             return UsageError(text, hint="Does the command run without it?")
         is_chosen = {"kernel_include_regex", "kernel_iteration_range"} & self.settings.keys()
         why = "no kernel has the name that was asked for, or ran so often" if is_chosen else "no kernel ran"
-        hint = Message(
-            "`{0} --kernel-trace -f csv -- COMMAND` lists what runs; see --kernel and --launch.", PROGRAM
-        )
-        return UsageError(Message("rocprofv3 wrote no capture: {0}.", why), hint=hint)
+        hint = "`{0} --kernel-trace -f csv -- COMMAND` lists what runs; see --kernel and --launch."
+        text = Message("rocprofv3 wrote no capture: {0}.", why)
+        return UsageError(text, hint=Message(hint, PROGRAM))
 
 
 class AttachedProcess(NamedTuple):
