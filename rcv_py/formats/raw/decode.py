@@ -15,24 +15,13 @@ from rcv_py.base.runs import borders, distinct, ranges
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import read_bytes, read_start
 from rcv_py.formats.isa.processes import unanswered
+from rcv_py.formats.raw import stitch as stitching
 from rcv_py.formats.raw.addresses import AddressMap, Load, Places, address_map
 from rcv_py.formats.raw.engine import Engine, Walk, Where, engine_of, entries_of, known, texts_of
 from rcv_py.formats.raw.files import RawCapture, StreamFile
 from rcv_py.formats.raw.objects import Objects, forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, RawOptions
 from rcv_py.formats.raw.spill import RecordStore, Spill
-from rcv_py.formats.raw.stitch import (
-    BRANCH,
-    IMMED,
-    IS_BARRIER_WAIT,
-    JUMP,
-    StitchedPrograms,
-    StreamStarts,
-    explained,
-    listing,
-    programs_at,
-    stitch,
-)
 from rcv_py.formats.sqtt.decode import decode_streamed
 from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords, with_state
 from rcv_py.model.kinds import WaveState
@@ -142,20 +131,22 @@ def _official(
     )
 
 
-def _walk(stream: DecodedStream, where: AddressMap, objects: Objects) -> tuple[StitchedPrograms, Walk]:
+def _walk(
+    stream: DecodedStream, where: AddressMap, objects: Objects
+) -> tuple[stitching.StitchedPrograms, Walk]:
     """All instructions of the programs that waves run, and the walk that matches tokens to them."""
     waves = stream.waves
     entry, breaks = where.find(waves.entry), where.find(waves.break_address)
     numbers, addresses = (np.concatenate(parts) for parts in zip(entry, breaks, strict=True))
     first, _ = distinct(numbers, addresses)
-    code = listing(programs_at(objects.program, numbers[first], addresses[first]))
+    code = stitching.listing(stitching.programs_at(objects.program, numbers[first], addresses[first]))
     checkpoint()
     begins, goes_on = code.rows(*entry), code.rows(*breaks)
 
     def walk(rows: np.ndarray) -> tuple[WaveRecords, np.ndarray]:
         count = np.diff(waves.break_first)[rows]
-        starts = StreamStarts(begins[rows], goes_on[ranges(waves.break_first[:-1][rows], count)])
-        found = stitch(waves.at(rows), code, starts, stream.gfxip, stream.excludes_barrier_waits)
+        starts = stitching.StreamStarts(begins[rows], goes_on[ranges(waves.break_first[:-1][rows], count)])
+        found = stitching.stitch(waves.at(rows), code, starts, stream.gfxip, stream.excludes_barrier_waits)
         if stream.excludes_barrier_waits:
             return with_barrier_waits(found.waves, found.row, code)
         return found.waves, found.row
@@ -172,7 +163,7 @@ def _explained(stream: DecodedStream, objects: Objects, entry: int, load: Load) 
     if not len(rows) or not len(code):
         return 0
     waves, row = walk(np.arange(len(rows)))
-    return explained(waves.token_first, row, code)
+    return stitching.explained(waves.token_first, row, code)
 
 
 def _report_stream(name: str, stream: DecodedStream, problems: Problems) -> None:
@@ -229,7 +220,7 @@ def _report_code(engine: Engine, problems: Problems) -> None:
 
 
 def with_barrier_waits(
-    waves: WaveRecords, row: np.ndarray, program: StitchedPrograms
+    waves: WaveRecords, row: np.ndarray, program: stitching.StitchedPrograms
 ) -> tuple[WaveRecords, np.ndarray]:
     """Return the waves with a token for each s_barrier_wait that left none, and the row of each token.
 
@@ -250,7 +241,7 @@ def with_barrier_waits(
         waves,
         token_first=first + borders(np.bincount(wave, minlength=len(waves))),
         time=np.insert(waves.time, later, begin),
-        kind=np.insert(waves.kind, later, IMMED),
+        kind=np.insert(waves.kind, later, stitching.IMMED),
         stall=np.insert(waves.stall, later, 0),
         duration=np.insert(waves.duration, later, lasts),
         flags=np.insert(waves.flags, later, 0),
@@ -260,14 +251,16 @@ def with_barrier_waits(
     return changed, np.insert(row, later, line)
 
 
-def _silent(waves: WaveRecords, row: np.ndarray, program: StitchedPrograms) -> tuple[np.ndarray, np.ndarray]:
+def _silent(
+    waves: WaveRecords, row: np.ndarray, program: stitching.StitchedPrograms
+) -> tuple[np.ndarray, np.ndarray]:
     """The tokens before which an s_barrier_wait left none, and its row."""
-    is_wait = np.append(program.traits & IS_BARRIER_WAIT > 0, False)  # -1: no line
+    is_wait = np.append(program.traits & stitching.IS_BARRIER_WAIT > 0, False)  # -1: no line
     if not is_wait.any():
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
     leads = np.append(is_wait[program.after] | is_wait[program.target], False)
     token = np.flatnonzero(leads[row[:-1]])
-    jumps = (waves.kind[token] == JUMP) & (program.category[row[token]] == BRANCH)
+    jumps = (waves.kind[token] == stitching.JUMP) & (program.category[row[token]] == stitching.BRANCH)
     line = np.where(jumps, program.target[row[token]], program.after[row[token]])
     later = row[token + 1]
     breaks = np.repeat(waves.token_first[:-1], np.diff(waves.break_first)) + waves.break_token
