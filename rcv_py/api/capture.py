@@ -95,8 +95,6 @@ class Capture(CaptureCode):
     `trace` is the loader's object, for data without a table.
     """
 
-    # -- what happened around the waves --------------------------------------------------------------------
-
     def occupancy_numbers(self, by: OccupancyBy = "se") -> Answer[list[OccupancyRow]]:
         """Return mean, peak, tail and ramp of resident waves: in total, then by `se`, `kernel` or `state`."""
         rows = self._occupancy(by)
@@ -193,8 +191,6 @@ class Capture(CaptureCode):
             raise UsageError(text, hint="counter_numbers lists what there is.")
         return Table({"time": row.curve.time, "value": row.curve.value}, spec=CURVE)
 
-    # -- what to think of it -------------------------------------------------------------------------------
-
     def triage(
         self, *, every_wave: bool = False, waves: str = WORKING, predict: bool | None = None
     ) -> Answer[Findings]:
@@ -286,8 +282,6 @@ class Capture(CaptureCode):
 
         return self._once("line costs", waves, make)
 
-    # -- what if -------------------------------------------------------------------------------------------
-
     def whatif(
         self,
         *,
@@ -341,8 +335,6 @@ class Capture(CaptureCode):
         """
         found = self._player(every=every).path(_requested(**changes).changes(self.trace))
         return Answer.of(path_rows(self.trace, found), found, path_facts(found, self.trace))
-
-    # -- files ---------------------------------------------------------------------------------------------
 
     def report(
         self,

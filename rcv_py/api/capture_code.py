@@ -74,8 +74,6 @@ RULES = get_args(Rule)
 class CaptureCode(CaptureTables):
     """The analyses of a capture that are about its code and its waits."""
 
-    # -- which code costs how much -------------------------------------------------------------------------
-
     def summary(self, waves: Waves = WORKING) -> Answer[DeviceSummary]:
         """Return the page of `rcv summary` as one long table; `result` has its parts.
 
@@ -249,8 +247,6 @@ class CaptureCode(CaptureTables):
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self)[1:-1])}</p>{self.waves._repr_html_()}"
-
-    # -- why waves stalled and idled -----------------------------------------------------------------------
 
     def causes(
         self, by: Literal["cause", "instruction", "producer", "each"] = "cause", waves: Waves = WORKING

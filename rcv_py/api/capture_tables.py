@@ -138,8 +138,6 @@ class CaptureTables:
         """Return the facts of the capture as plain values, as `rcv info --json`; no wave is read."""
         return info(self.trace, self.facts.allocated)
 
-    # -- waves -------------------------------------------------------------------------------------------
-
     def wave(self, wave: str | int | WaveId) -> Wave:
         """Return one wave with its tables `tokens`, `states` and `waits`.
 
@@ -194,8 +192,6 @@ class CaptureTables:
         """
         facts = wave_results.population_facts(self.trace, self.ways)
         return Answer.of(ResultTable.of(wave_results.POPULATIONS, self.ways), self.ways, facts)
-
-    # -- tables; cycles are on one clock for the whole capture ---------------------------------------------
 
     @property
     def code(self) -> Table:
@@ -317,8 +313,6 @@ class CaptureTables:
         lost = sorted(self._cache.unreadable.items())
         rows += [("warning", str(self.trace.waves.id(row)), text, "") for row, text in lost]
         return of_rows(PROBLEMS, rows)
-
-    # -- what methods share --------------------------------------------------------------------------------
 
     def _table(self, name: str, waves: Waves = None) -> Table:
         table = TABLES[name]

@@ -52,8 +52,6 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
             raise UnequalColumns(name, sorted(lengths))
         self._length = max(lengths, default=0)
 
-    # -- looking -------------------------------------------------------------------------------------
-
     def __len__(self) -> int:
         return self._length
 
@@ -136,8 +134,6 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
         for values in zip(*columns.values(), strict=True):
             yield dict(zip(columns, values, strict=True))
 
-    # -- fewer rows, other order ------------------------------------------------------------------------
-
     def where(self, mask: np.ndarray | None = None, **equal: Any) -> Table:
         """Return the rows where `mask` (bool) holds and columns equal the given values.
 
@@ -195,8 +191,6 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
             rows = np.asarray(rows) if len(rows) else np.zeros(0, dtype=np.int64)
         return Table({name: column[rows] for name, column in self._raw().items()}, self.name, self._spec)
 
-    # -- conversions ---------------------------------------------------------------------------------------
-
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns as lists of plain values."""
         return {name: self._column(name).tolist() for name in self}
@@ -217,8 +211,6 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return an Arrow stream for its PyCapsule interface; MissingPackage without pyarrow."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
-
-    # -- at a prompt and in a notebook ----------------------------------------------------------------------
 
     def __repr__(self) -> str:
         width, left = MAX_LINE, list(self)
@@ -259,8 +251,6 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
         """The first rows of each column as text; only numbers with a unit are grouped."""
         first, means = self.head(SHOWN).to_dict(), self.meanings
         return {name: [_cell(name, value, means[name].unit) for value in first[name]] for name in self}
-
-    # -- a dictionary that never changes ------------------------------------------------------------------
 
     def _never(self, *_: object, **__: object) -> NoReturn:
         raise TypeError("A table cannot be changed; Table({**table, name: column}) makes a new table.")

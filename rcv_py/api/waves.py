@@ -196,9 +196,6 @@ def _tight(column: Column) -> Column:
     return DictionaryColumn(column.texts, column.code.astype(kind))
 
 
-# -- pictures: one row per SIMD slot with its waves in order, for notebooks and files -----------------------
-
-
 class Timeline:
     """What waves did over time, as a picture.
 

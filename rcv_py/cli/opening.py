@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Analysis, Answers, Reduction, Staged, firsts
 from rcv_py.analysis.cost.hotspot import counted_rows
+from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.program.code_match import CONSEQUENCE, MATCH, REMEDY
 from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WORKING, Populations, WaveChoice, wave_choice
 from rcv_py.base.errors import NotATrace, UsageError
@@ -35,9 +36,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.work.opening import open_trace
-
-if TYPE_CHECKING:
-    from rcv_py.analysis.events.marker_spans import MarkerSpans
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")

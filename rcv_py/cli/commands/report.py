@@ -7,9 +7,11 @@ import traceback
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.analysis.whatif.predict import Player
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.text import Message, translated
@@ -32,10 +34,7 @@ from rcv_py.work.captures import InProcessExecutor, captures_done, executor_for
 from rcv_py.work.opening import open_trace
 from rcv_py.work.pool import WorkerStopped
 from rcv_py.work.reduce import Reducer
-
-if TYPE_CHECKING:
-    from rcv_py.analysis.findings.finding import Findings
-    from rcv_py.analysis.whatif.predict import Player
+from rcv_py.work.whatif import quick_player, with_predictions
 
 STAGE = "Reports"
 BUG = "this is a bug. Please report it."
@@ -197,13 +196,9 @@ def made(
     """Return the page about a capture, or why there is none; `workers` processes read its waves."""
 
     def play() -> Player:
-        from rcv_py.work.whatif import quick_player  # noqa: PLC0415 - it imports a compiler
-
         return quick_player(trace)
 
     def rank(found: Findings) -> Findings:
-        from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - as above
-
         return with_predictions(trace, found, predict=predict, player=inputs.player)
 
     try:

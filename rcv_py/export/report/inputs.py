@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.wait_costs import WAITS
@@ -27,15 +27,13 @@ from rcv_py.analysis.latency.hidden_latency import HIDDEN, why_not_hidden
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.analysis.waves.wave_facts import WAVE_FACTS, WaveFactColumns
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
+from rcv_py.analysis.whatif.predict import Player
 from rcv_py.base.text import short_paths, short_place
 from rcv_py.model.code import CodeTable
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.notes import Note
 from rcv_py.model.waves import TracedWave
-
-if TYPE_CHECKING:  # it imports a compiler
-    from rcv_py.analysis.whatif.predict import Player
 
 RULE = ReferenceRule.OURS
 _HOLDS = (SEGMENTS, HOLDS, FETCHES)

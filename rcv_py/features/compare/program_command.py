@@ -12,17 +12,8 @@ from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import opened
 from rcv_py.cli.options.option import flag_of
 from rcv_py.cli.terminal import bold, complain
+from rcv_py.features.compare import program_result
 from rcv_py.features.compare.options import CompareOptions
-from rcv_py.features.compare.program_result import (
-    BY,
-    SCHEMA,
-    SEVERAL_SCHEMA,
-    TABLES,
-    build_facts,
-    kernel_table,
-    measure_table,
-    verdict,
-)
 from rcv_py.formats.compiled import kernel_label
 from rcv_py.formats.locate import CaptureForm, shape_of
 from rcv_py.formats.uiout.run_files import facts_about
@@ -42,7 +33,7 @@ def compare_builds(before: Sequence[Path], after: Sequence[Path], options: Compa
         if flag in options.given:
             text = Message("{0} is about recorded cycles, and B has not run.", flag_of(flag))
             raise UsageError(text, hint="Leave it out, or record B with rocprofv3 --att.")
-    if options.by not in BY:
+    if options.by not in program_result.BY:
         text = Message("Builds have no --by {0}.", options.by)
         raise UsageError(text, hint="Use instruction, block or class.")
     a, b = ({(path.parent.name, path.name): path for path in side} for side in (before, after))
@@ -85,13 +76,13 @@ def _of_capture(before: Sequence[Path], after: Sequence[Path], options: CompareO
 
 
 def _one(found: ProgramChange, options: CompareOptions) -> CommandAnswer:
-    table = TABLES[options.by](found)
+    table = program_result.TABLES[options.by](found)
     shown = limited(table, options)
 
     def text() -> Iterator[Part]:
-        yield bold(verdict(found), sys.stdout)
+        yield bold(program_result.verdict(found), sys.stdout)
         if options.by != "class":
-            yield from ("", TextTable(measure_table(found)))
+            yield from ("", TextTable(program_result.measure_table(found)))
         if len(table):
             yield from ("", TextTable(shown, found.b))
             of = plural(len(table), table.spec.noun)
@@ -100,11 +91,15 @@ def _one(found: ProgramChange, options: CompareOptions) -> CommandAnswer:
             yield Message("Not known of both builds: {0}.", ", ".join(found.unknown))
 
     return CommandAnswer(
-        schema=SCHEMA,
-        document=lambda: build_facts(found) | {"by": options.by, "rows": shown.rows()},
+        schema=program_result.SCHEMA,
+        document=lambda: program_result.build_facts(found) | {"by": options.by, "rows": shown.rows()},
         csv=shown.csv,
         text=text,
-        forms={"markdown": lambda: f"**{verdict(found)}**\n\n{measure_table(found).markdown()}"},
+        forms={
+            "markdown": lambda: (
+                f"**{program_result.verdict(found)}**\n\n{program_result.measure_table(found).markdown()}"
+            )
+        },
         about={"traces": [found.a, found.b]},
         code=_gate(options.fail_on, [found]),
     )
@@ -113,7 +108,7 @@ def _one(found: ProgramChange, options: CompareOptions) -> CommandAnswer:
 def _several(
     found: Sequence[ProgramChange], alone: Sequence[list[str]], options: CompareOptions
 ) -> CommandAnswer:
-    table = kernel_table(found)
+    table = program_result.kernel_table(found)
     shown = limited(table, options)
     worse, same = sum(bool(one.worse) for one in found), sum(one.align.is_same for one in found)
     sentence = Message(
@@ -130,7 +125,7 @@ def _several(
                 yield Message("\nOnly in {0}: {1}.", side, some(names, _NAMED))
 
     return CommandAnswer(
-        schema=SEVERAL_SCHEMA,
+        schema=program_result.SEVERAL_SCHEMA,
         document=lambda: {
             "a": str(options.folder),
             "b": str(options.other),

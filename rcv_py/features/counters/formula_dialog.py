@@ -3,18 +3,9 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import (
-    QDialog,
-    QListWidget,
-    QListWidgetItem,
-    QPlainTextEdit,
-    QPushButton,
-    QTabWidget,
-    QTextEdit,
-    QWidget,
-)
 
 from rcv_py.analysis.counters.counter_help import grammar
 from rcv_py.analysis.counters.counter_sets import BUILT_IN
@@ -34,7 +25,7 @@ NOTHING_WRONG = "Every formula that is written here has a value."
 NO_FILES = "The built-in set cannot be changed. New begins a file of your own, which is added to it."
 
 
-class FormulaEditor(QPlainTextEdit):
+class FormulaEditor(QtWidgets.QPlainTextEdit):
     """The text of a formula file."""
 
     def __init__(self, theme: Theme, title: str) -> None:
@@ -42,7 +33,7 @@ class FormulaEditor(QPlainTextEdit):
         self._theme = theme
         self.errors: tuple[FormulaError, ...] = ()  # underlined errors
         self.setAccessibleName(translated(title))
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setLineWrapMode(QtWidgets.QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(True)
         self.textChanged.connect(lambda: self.set_errors(()))
         theme.changed.connect(self._restyle)
@@ -66,7 +57,7 @@ class FormulaEditor(QPlainTextEdit):
             start, stop = error.start, max(error.stop, error.start + 1)
             if start >= len(text.rstrip("\n")) or text[start] == "\n":  # mark the text before it
                 start = max(0, start - 1)
-            mark = QTextEdit.ExtraSelection()
+            mark = QtWidgets.QTextEdit.ExtraSelection()
             mark.cursor = QTextCursor(self.document())
             mark.cursor.setPosition(_utf16(text, start))
             stop = max(start + 1, len(text[:stop].rstrip("\n")))
@@ -82,12 +73,12 @@ class FormulaEditor(QPlainTextEdit):
         self._underline()
 
 
-class FormulaDialog(QDialog):
+class FormulaDialog(QtWidgets.QDialog):
     """Edits files of formulas.  Its owner computes them when `edited`, and answers with `show_results`."""
 
     edited = Signal()
 
-    def __init__(self, theme: Theme, files: FormulaFiles, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, files: FormulaFiles, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.files = files
         self._theme = theme
@@ -96,15 +87,15 @@ class FormulaDialog(QDialog):
         self.confirm: Callable[[str], bool] = partial(plain_text.agrees, self, TITLE)
         self.setWindowTitle(translated(TITLE))
         self.resize(1060, 640)
-        self.tabs = plain_text.named(QTabWidget(), "Files of formulas")
-        rules = QPlainTextEdit(grammar(), readOnly=True)
+        self.tabs = plain_text.named(QtWidgets.QTabWidget(), "Files of formulas")
+        rules = QtWidgets.QPlainTextEdit(grammar(), readOnly=True)
         self.help = plain_text.named(rules, "Help on the language of formulas")
-        self.mistakes = plain_text.named(QListWidget(), "Mistakes")
+        self.mistakes = plain_text.named(QtWidgets.QListWidget(), "Mistakes")
         self.mistakes.setMaximumHeight(110)
         self.state = plain_text.PlainLabel(role="muted", wordWrap=True)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._typing.timeout.connect(self.edited)
-        self.buttons: dict[str, QPushButton] = {}
+        self.buttons: dict[str, QtWidgets.QPushButton] = {}
         for text, tip, call in (
             ("New", "Begin a file of formulas.", self.new_file),
             ("Save", "Write this file into the folder of settings (Ctrl+S).", self.save),
@@ -234,7 +225,9 @@ class FormulaDialog(QDialog):
             editor.set_errors(mine if is_current else ())
             for error in mine if name != BUILT_IN else ():
                 line, at = error.place(of.get(name, ""))
-                item = QListWidgetItem(Message("{0}, line {1}, column {2}: {3}", name, line, at, error))
+                item = QtWidgets.QListWidgetItem(
+                    Message("{0}, line {1}, column {2}: {3}", name, line, at, error)
+                )
                 item.setData(Qt.ItemDataRole.UserRole, (name, error))
                 item.setToolTip(plain_text.tooltip(str(error)))
                 self.mistakes.addItem(item)
@@ -252,7 +245,7 @@ class FormulaDialog(QDialog):
     def _restyle(self) -> None:
         self.help.setFont(self._theme.mono)
 
-    def _go_to(self, item: QListWidgetItem) -> None:
+    def _go_to(self, item: QtWidgets.QListWidgetItem) -> None:
         name, error = item.data(Qt.ItemDataRole.UserRole)
         if name in self.editors:
             self.tabs.setCurrentWidget(self.editors[name])

@@ -58,11 +58,6 @@ SETTING, ON_BATTERY = "findings.predict", "findings.predict_on_battery"
 SAVES = "On battery: not ranked by prediction"
 
 
-def compiles() -> bool:
-    """Return whether a compiler for the replay loop exists; without it each finding takes a minute."""
-    return find_spec("numba") is not None
-
-
 def go_to(session: Session, place: Evidence) -> str:
     """Select the place of the evidence; return the panel that shows it, or the area of such panels."""
     if place.kind == "instruction":
@@ -180,7 +175,8 @@ class TriagePanel(Panel):
         self._due.cancel()
         self._moved = {}
         self._stop_ticks()
-        is_wanted = self.findings is not None and self.ui.settings[SETTING] and compiles()
+        is_wanted = self.findings is not None and self.ui.settings[SETTING]
+        is_wanted = is_wanted and find_spec("numba") is not None  # without it each finding takes a minute
         self._saves = is_wanted and not self.ui.settings[ON_BATTERY] and on_battery()
         if is_wanted and not self._saves:
             self._due.ask(PREDICT_MS)

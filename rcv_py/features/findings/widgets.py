@@ -3,25 +3,8 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from PySide6 import QtGui, QtWidgets
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QCursor,
-    QFontMetrics,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QListWidget,
-    QListWidgetItem,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
 
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.findings.finding import (
@@ -51,7 +34,7 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 Beside = tuple[float, int, int]  # the largest gain, the finding with the same bound, places that it moved
 
 
-class FindingList(QListWidget):
+class FindingList(QtWidgets.QListWidget):
     """One row per finding; `chosen` has its number, `asked` a number of its evidence.
 
     A click and keys that move to another row ask for its first evidence.
@@ -70,7 +53,7 @@ class FindingList(QListWidget):
         self.setItemDelegate(self._rows)
         self.setUniformItemSizes(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.SingleSelection)
         self.setAccessibleName(translated("Findings, the largest gain first"))
         self.currentRowChanged.connect(self.chosen)
         theme.changed.connect(lambda: self.viewport().update())
@@ -78,7 +61,7 @@ class FindingList(QListWidget):
     def is_under_mouse(self, index: QModelIndex | QPersistentModelIndex) -> bool:
         """Whether the mouse is over a row."""
         viewport = self.viewport()
-        return viewport.underMouse() and self.indexAt(viewport.mapFromGlobal(QCursor.pos())) == index
+        return viewport.underMouse() and self.indexAt(viewport.mapFromGlobal(QtGui.QCursor.pos())) == index
 
     def show_findings(
         self,
@@ -111,13 +94,13 @@ class FindingList(QListWidget):
             move = Message("{0} {1} by its prediction.", way, places) if steps else ""
             said = (finding.title, gain, as_first, move)
             texts = (translated(text) for text in said)
-            item = QListWidgetItem(" ".join(filter(None, (f"{number}.", *texts))))
+            item = QtWidgets.QListWidgetItem(" ".join(filter(None, (f"{number}.", *texts))))
             item.setData(_ROLE, finding)
             item.setData(_BESIDE, (largest, 0 if first == number else first, steps))
             item.setToolTip(tooltip(join_texts("\n", filter(None, (*said, LEGEND if gain else "")))))
             self.addItem(item)
         if rest:
-            last = QListWidgetItem(shown(rest))
+            last = QtWidgets.QListWidgetItem(shown(rest))
             last.setToolTip(tooltip(rest))
             self.addItem(last)
         self.rows_px = self.count() * grown(ROW) + 2 * self.frameWidth()
@@ -134,7 +117,7 @@ class FindingList(QListWidget):
         box, width = self.visualRect(index), self.fontMetrics().horizontalAdvance(translated(TRY)) + 2 * PAD
         return QRect(box.right() - PAD - width, box.center().y(), width, box.height() // 2 - 1)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         """Try the remedy of a row whose button is clicked, or go to the first evidence of a clicked row."""
         super().mouseReleaseEvent(event)
         place = event.position().toPoint()
@@ -146,10 +129,10 @@ class FindingList(QListWidget):
         else:
             self.asked.emit(0)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         """Handle keys: arrows and Enter go to the first evidence, 1 to 9 to a piece; Ctrl+C copies."""
         key = event.key()
-        if event.matches(QKeySequence.StandardKey.Copy):
+        if event.matches(QtGui.QKeySequence.StandardKey.Copy):
             self.copied.emit()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.asked.emit(0)
@@ -165,16 +148,21 @@ class FindingList(QListWidget):
         return QSize(330, 160)
 
 
-class _Rows(QStyledItemDelegate):
+class _Rows(QtWidgets.QStyledItemDelegate):
     def __init__(self, theme: Theme, parent: FindingList) -> None:
         super().__init__(parent)
         self._theme, self._list = theme, parent
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(
+        self, option: QtWidgets.QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
         return QSize(120, grown(ROW))
 
     def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+        self,
+        painter: QtGui.QPainter,
+        option: QtWidgets.QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
     ) -> None:
         """Paint number and title, below them bar and numbers; an unranked finding is muted, without a bar."""
         finding: Finding | None = index.data(_ROLE)
@@ -209,7 +197,12 @@ class _Rows(QStyledItemDelegate):
         painter.restore()
 
     def _paint_numbers(
-        self, painter: QPainter, metrics: QFontMetrics, finding: Finding, beside: Beside, room: QRect
+        self,
+        painter: QtGui.QPainter,
+        metrics: QtGui.QFontMetrics,
+        finding: Finding,
+        beside: Beside,
+        room: QRect,
     ) -> None:
         """Paint how far it moved, the bar of its bound with what is predicted, and both as numbers."""
         (largest, first, steps), role = beside, self._theme.role
@@ -229,7 +222,7 @@ class _Rows(QStyledItemDelegate):
         draw_text(painter, room, _LEFT, fitting_numbers(finding, first, metrics, room.width()))
 
 
-def fitting_numbers(finding: Finding, first: int, metrics: QFontMetrics, width: int) -> str:
+def fitting_numbers(finding: Finding, first: int, metrics: QtGui.QFontMetrics, width: int) -> str:
     """Return the longest form of a finding's numbers that fits into a width in px, else the shortest, cut.
 
     `first` is the number of the finding with the same bound, 0 for none.
@@ -251,7 +244,7 @@ SHARE_PX = 3  # height of the bar of a number
 MIN_NAME_PX, MAX_NAME_PX, GAP, GAP_DOWN, MARGIN_PX = 48, 160, 10, 4, 8
 
 
-class NumberStrip(QWidget):
+class NumberStrip(QtWidgets.QWidget):
     """Rows of numbers, as many as fit; names and the first value (a kernel) may be cut, numbers never are."""
 
     def __init__(self, theme: Theme) -> None:
@@ -274,7 +267,7 @@ class NumberStrip(QWidget):
         self.setAccessibleName(", ".join(texts))
         self._arrange()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
 
@@ -291,8 +284,8 @@ class NumberStrip(QWidget):
         self.setFixedHeight(top)
 
 
-class _Cell(QWidget):
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+class _Cell(QtWidgets.QWidget):
+    def __init__(self, theme: Theme, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self.name, self.value = ElidedLabel(role="muted"), ElidedLabel(role="heading")
@@ -311,10 +304,10 @@ class _Cell(QWidget):
         part.setWidth(whole.width() * min(1.0, max(0.0, self.share or 0.0)))
         return whole, part
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         if self.share is not None:
             whole, part = self.bar_rects()
-            with QPainter(self) as painter:
+            with QtGui.QPainter(self) as painter:
                 painter.fillRect(whole, self._theme.role("line"))
                 painter.fillRect(part, self._theme.role("accent"))
 

@@ -6,16 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.flame import flame_layout
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS
-from rcv_py.analysis.flame.flame_layout import (
-    FlameLayout,
-    SiblingOrder,
-    frame_source,
-    full_name,
-    labels,
-    layout,
-)
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
@@ -61,7 +54,7 @@ SANDWICH = Spec(
 )
 MEASURED = (
     Field("metric", kinds.choice(*METRICS), "What is measured"),
-    Field("order", kinds.choice(*(order.value for order in SiblingOrder)), "Order of siblings"),
+    Field("order", kinds.choice(*(order.value for order in flame_layout.SiblingOrder)), "Order of siblings"),
     Field("unit", kinds.choice("cycles", "samples", "executions"), "What the numbers count"),
 )
 FACTS = (
@@ -86,17 +79,17 @@ SANDWICH_SCHEMA = Schema(
 )
 
 
-def frames(trace: Trace, tree: FlameTree, metric: Metric, order: SiblingOrder) -> ResultTable:
+def frames(trace: Trace, tree: FlameTree, metric: Metric, order: flame_layout.SiblingOrder) -> ResultTable:
     """Return one row per frame, outer frames first; `parent` is the row of the enclosing frame."""
-    texts = labels(trace, tree)
-    return placed(trace, tree, metric, layout(tree, metric, order, texts), texts)
+    texts = flame_layout.labels(trace, tree)
+    return placed(trace, tree, metric, flame_layout.layout(tree, metric, order, texts), texts)
 
 
 def placed(
     trace: Trace,
     tree: FlameTree,
     metric: Metric,
-    boxes: FlameLayout,
+    boxes: flame_layout.FlameLayout,
     texts: Sequence[str],
     *,
     spec: Spec = FRAMES,
@@ -117,7 +110,7 @@ def placed(
     return ResultTable(spec, frame_names(trace, tree, shown, texts) | columns)
 
 
-def visible_frames(boxes: FlameLayout) -> np.ndarray:
+def visible_frames(boxes: flame_layout.FlameLayout) -> np.ndarray:
     """Return the frames that have a width, row by row from left to right; int64."""
     shown = np.flatnonzero(boxes.width > 0)
     return shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
@@ -130,8 +123,8 @@ def frame_names(
     rows = frames.tolist()
     return {
         "name": [texts[row] for row in rows],
-        "full_name": [full_name(trace, tree, row, texts[row]) for row in rows],
-        "source": [frame_source(trace, tree, row) for row in rows],
+        "full_name": [flame_layout.full_name(trace, tree, row, texts[row]) for row in rows],
+        "source": [flame_layout.frame_source(trace, tree, row) for row in rows],
     }
 
 

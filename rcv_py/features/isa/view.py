@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
@@ -12,6 +11,7 @@ from PySide6.QtGui import QColor, QFont, QHelpEvent, QKeyEvent, QMouseEvent, QPa
 
 from rcv_py.analysis.program.registers import operands
 from rcv_py.base.errors import UsageError
+from rcv_py.base.patterns import Pattern
 from rcv_py.base.text import Message, elide_right, percent, short_count, translated, visible
 from rcv_py.features.isa import arrows as gutter
 from rcv_py.features.isa import rows as listing
@@ -22,6 +22,7 @@ from rcv_py.features.isa.register_cursor import OperandPosition, RegisterCursor,
 from rcv_py.features.isa.rows import HELD, TRIANGLE_PX, IsaRows, isa_tip
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.modes import LatencyMode
+from rcv_py.model.notes import Note
 from rcv_py.results.common import SUMS
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.costs import unit_of
@@ -32,10 +33,6 @@ from rcv_py.ui.table.column_widths import MENU_PX, PAD
 from rcv_py.ui.table.rows_view import RowStyle
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.widgets.legend import Legend
-
-if TYPE_CHECKING:
-    from rcv_py.base.patterns import Pattern
-    from rcv_py.model.notes import Note
 
 NEAR_PEAK = 0.98  # share of the peak's registers: at the peak no more can be held
 NOTE_GAP = 3  # characters between an instruction and its note

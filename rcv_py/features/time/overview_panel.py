@@ -3,17 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QImage,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QWheelEvent,
-)
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.core.occupancy import all_resident
@@ -86,7 +77,7 @@ class OverviewStrip(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.sums: OverviewColumns | None = None
         self.sentence = ""  # why the strip is empty
-        self._image: QImage | None = None
+        self._image: QtGui.QImage | None = None
         self.setToolTip(tooltip(TIP))
         session = self.session
         session.trace.watch(self._trace_changed)
@@ -106,17 +97,17 @@ class OverviewStrip(QWidget):
         self._image = None if self.sums is None else self._picture(self.sums)
         self.update()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         """Request sums of the new width; meanwhile the old picture is stretched."""
         self.resized.emit()
 
-    def _picture(self, sums: OverviewColumns) -> QImage:
+    def _picture(self, sums: OverviewColumns) -> QtGui.QImage:
         codes, palette = self._levels(sums)
         colors = np.array([color.rgba() for color in palette], np.uint32)[codes]
         height, width = colors.shape
-        return QImage(colors.data, width, height, width * 4, QImage.Format.Format_RGB32).copy()
+        return QtGui.QImage(colors.data, width, height, width * 4, QtGui.QImage.Format.Format_RGB32).copy()
 
-    def _levels(self, sums: OverviewColumns) -> tuple[np.ndarray, list[QColor]]:
+    def _levels(self, sums: OverviewColumns) -> tuple[np.ndarray, list[QtGui.QColor]]:
         """Return a picture of codes, uint8 [height, width], and the colour of each code."""
         theme, height = self.ui.theme, HEIGHT - RANGE_PX
         level = np.arange(height, 0, -1)[:, None] - 0.5  # of each line of pixels, from the bottom
@@ -141,7 +132,7 @@ class OverviewStrip(QWidget):
         device = [Swatch(theme.role("grid"), "all waves of the device")] if self.sums.resident.any() else []
         return (*swatches, *device)
 
-    def _paint_legend(self, painter: QPainter) -> None:
+    def _paint_legend(self, painter: QtGui.QPainter) -> None:
         """Name the colours at the right on a plain background, if all of them have room."""
         theme, swatches = self.ui.theme, self.swatches()
         small_text(painter)
@@ -154,9 +145,9 @@ class OverviewStrip(QWidget):
         inside = box.adjusted(AFTER_NAME / 2, 0, 1, 0)
         paint_swatches(painter, inside, swatches, theme.role("text"), theme.role("text"))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         theme, trace, height = self.ui.theme, self.session.trace.value, self.height() - RANGE_PX
-        with QPainter(self) as painter:
+        with QtGui.QPainter(self) as painter:
             painter.fillRect(self.rect(), theme.role("canvas"))
             if self.sums is not None and draws_shapes():
                 codes, palette = self._levels(self.sums)
@@ -174,7 +165,7 @@ class OverviewStrip(QWidget):
             painter.fillRect(QRectF(0, self.height() - 1, self.width(), 1), theme.role("line"))
             paint_focus(painter, self, theme)
 
-    def _paint_selection(self, painter: QPainter, trace: Trace, height: int) -> None:
+    def _paint_selection(self, painter: QtGui.QPainter, trace: Trace, height: int) -> None:
         token, row, color = self.session.token(), self.session.wave_row, self.ui.theme.role("accent")
         if token is not None:
             x = self.x_of(token[0].tokens.span(token[1]).begin)
@@ -211,7 +202,7 @@ class OverviewStrip(QWidget):
     def _dragged(self, x: float) -> TimeWindow:
         return dragged(self.grip, self._held, self.time_at(self._from), self.time_at(x))
 
-    def paint_range(self, painter: QPainter) -> None:
+    def paint_range(self, painter: QtGui.QPainter) -> None:
         """Paint the clock range and the time under the mouse."""
         window, hover = self.session.clock_range.value, self.session.hover.value
         if window is not None:
@@ -222,27 +213,27 @@ class OverviewStrip(QWidget):
             rect = QRectF(self.x_of(hover.time), 0, 1, self.height())
             painter.fillRect(rect, self.ui.theme.role("muted"))
 
-    def paint_window(self, painter: QPainter, height: float) -> None:
+    def paint_window(self, painter: QtGui.QPainter, height: float) -> None:
         """Veil what is out of view and frame the window."""
         theme, view, box = self.ui.theme, self.session.view.value, QRectF(0, 0, self.width(), height)
         ink = soft(theme.role("window"), 170), theme.role("accent")
         paint_window(painter, box, self.x_of(view.begin), self.x_of(view.end), ink)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         """Grab the window or an edge, or begin a new window."""
         if event.button() == Qt.MouseButton.LeftButton and self.session.trace.value is not None:
             self._from, self._held = event.position().x(), self.session.view.value
             self.grip = self.grip_at(self._from, self._held)
             self._point(self._from)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         x = event.position().x()
         if self.grip is Grip.NONE:
             self._point(x)
         elif self.grip is not Grip.NEW or abs(x - self._from) >= SLOP_PX:
             self.session.set_view(self._dragged(x), commit=False)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         """Set the window; a click centers it here."""
         if self.grip is Grip.NONE:
             return
@@ -252,19 +243,19 @@ class OverviewStrip(QWidget):
         self.grip = Grip.NONE
         self.session.set_view(window)
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+    def mouseDoubleClickEvent(self, event: QtGui.QMouseEvent) -> None:
         """Show everything."""
         self.grip = Grip.NONE
         self.session.fit_all()
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
         """Zoom about the cursor."""
         at = self.time_at(event.position().x())
         view = self.session.view.value
         self.session.zoom(PER_NOTCH ** (event.angleDelta().y() / NOTCH), at if view.contains(at) else None)
         event.accept()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         steps, key = {Qt.Key.Key_Left: -KEY_PAN, Qt.Key.Key_Right: KEY_PAN}, Qt.Key(event.key())
         if key in steps:
             self.session.pan(steps[key])

@@ -1,10 +1,12 @@
 """Sections about what could be gained: experiments, and the critical path."""
 
 from rcv_py.analysis.findings.predicted import BASE, of_kernel
+from rcv_py.analysis.whatif.experiments import usual_experiments
 from rcv_py.base.text import Message, count
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import ReportBars, ReportNote, ReportSection, Series
+from rcv_py.features.whatif.result import path_causes, path_rows, prediction_table, said_of
 
 TOP = 15
 
@@ -14,9 +16,6 @@ def experiments(inputs: ReportInputs) -> ReportSection | None:
     player = inputs.player
     if player is None or not player.recordings():
         return None
-    from rcv_py.analysis.whatif.experiments import usual_experiments  # noqa: PLC0415 - a compiler
-    from rcv_py.features.whatif.result import prediction_table, said_of  # noqa: PLC0415 - as above
-
     found, kernel = of_kernel(inputs.findings, player, usual_experiments(player, inputs.trace))
     if not found:
         return None
@@ -32,8 +31,6 @@ def critical_path(inputs: ReportInputs) -> ReportSection | None:
     player = inputs.player
     if player is None or not player.recordings():
         return None
-    from rcv_py.features.whatif.result import path_causes, path_rows  # noqa: PLC0415 - as above
-
     found = player.path()
     causes = path_causes(found)
     series = (Series("cycles", causes.plain("cycles"), "accent"),)

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.attribution.wait_costs import WAITS, WaitSummary
 from rcv_py.analysis.program.code_match import why_not_known
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
+from rcv_py.analysis.whatif.experiments import sample
+from rcv_py.analysis.whatif.hoist import predicted_moves
 from rcv_py.base.text import Message, count, percent, plural, short_place
-from rcv_py.cli.answer import (
-    CommandAnswer,
-    Part,
-    TextColumn,
-    TextGrid,
-    TextTable,
-    heading,
-    listing,
-    max_nested,
-    nothing,
-)
+from rcv_py.cli import answer
 from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.features.whatif.result import signed
 from rcv_py.features.why import waits_result as result
@@ -29,23 +21,21 @@ from rcv_py.features.why.options import WaitsOptions
 from rcv_py.features.why.waits_result import WAITS as WAIT_ROWS
 from rcv_py.results.places import short_sources
 from rcv_py.results.table import ResultTable
-
-if TYPE_CHECKING:
-    pass
+from rcv_py.work.whatif import player_of
 
 MAX_LISTED = 4  # producers of a wait that the text shows
 
 _COUNTS = "Counts of waits in between change with them; `rcv whatif --help` says what predictions assume."
 _COLUMNS = (
-    TextColumn("#", True),
-    *(TextColumn(field.title, True) for field in (result.TIMES, result.STALL, result.SHARE_OF_STALL)),
-    TextColumn("latency", True),
-    TextColumn("instruction", elastic="right"),
-    TextColumn("source", elastic="left"),
+    answer.TextColumn("#", True),
+    *(answer.TextColumn(field.title, True) for field in (result.TIMES, result.STALL, result.SHARE_OF_STALL)),
+    answer.TextColumn("latency", True),
+    answer.TextColumn("instruction", elastic="right"),
+    answer.TextColumn("source", elastic="left"),
 )
 
 
-def run(options: WaitsOptions) -> CommandAnswer:
+def run(options: WaitsOptions) -> answer.CommandAnswer:
     """List the waits of a capture, the latencies, or the inverted waits."""
     if options.inverted:
         return _inverted(options)
@@ -60,15 +50,15 @@ def run(options: WaitsOptions) -> CommandAnswer:
         facts = {"wave": options.wave, "waves": summary.waves, "totals": known}
         if options.latency:
             return facts | {"latency": result.latency_documents(shown)}
-        return facts | {"waits": result.wait_documents(trace, summary, rows, max_nested(options))}
+        return facts | {"waits": result.wait_documents(trace, summary, rows, answer.max_nested(options))}
 
-    def text() -> Iterator[Part]:
+    def text() -> Iterator[answer.Part]:
         if summary.waves:
-            yield from heading(waves)
+            yield from answer.heading(waves)
         if not len(rows):
             yield _why_none(waves, summary, options)
         elif options.latency:
-            yield TextTable(shown, trace)
+            yield answer.TextTable(shown, trace)
             instructions = plural(len(table), "instruction")
             of = Message("\n{0:,} of {1} in {2}", len(shown), instructions, _waves(waves, summary))
             yield Message("{0}, cycles from issue to result.", of)
@@ -76,7 +66,7 @@ def run(options: WaitsOptions) -> CommandAnswer:
         else:
             yield from _waits(waves, summary, rows)
 
-    return CommandAnswer(
+    return answer.CommandAnswer(
         schema=result.SCHEMA,
         document=document,
         csv=shown.csv if options.latency else lambda: result.flat_table(trace, summary, rows).csv(),
@@ -85,11 +75,7 @@ def run(options: WaitsOptions) -> CommandAnswer:
     )
 
 
-def _inverted(options: WaitsOptions) -> CommandAnswer:
-    from rcv_py.analysis.whatif.experiments import sample  # noqa: PLC0415 - it imports a compiler
-    from rcv_py.analysis.whatif.hoist import predicted_moves  # noqa: PLC0415 - as above
-    from rcv_py.work.whatif import player_of  # noqa: PLC0415 - as above
-
+def _inverted(options: WaitsOptions) -> answer.CommandAnswer:
     waves = choose_waves(options, (LOAD_ORDER,))
     trace, found = waves.trace, waves.of(LOAD_ORDER)
     attempt = predicted_moves(player_of(trace, sample(trace)), found) if len(found) else None
@@ -109,7 +95,9 @@ def _inverted(options: WaitsOptions) -> CommandAnswer:
             yield why
 
     why_none = waves.why_none("waits") or ("" if len(found) else why_not_known(trace))
-    return listing(options, waves, table, result.SCHEMA, lambda: facts, footer=footer, why_none=why_none)
+    return answer.listing(
+        options, waves, table, result.SCHEMA, lambda: facts, footer=footer, why_none=why_none
+    )
 
 
 def _rows(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> tuple[ResultTable, np.ndarray]:
@@ -130,10 +118,10 @@ def _waves(waves: ChosenWaves, summary: WaitSummary) -> str:
     return plural(read, "wave") if read == of else Message("{0:,} of {1}", read, plural(of, "wave"))
 
 
-def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterator[Part]:
+def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterator[answer.Part]:
     short, table = short_sources(waves.trace), summary.blocking
     waits = result.wait_documents(waves.trace, summary, rows)
-    yield TextGrid(_COLUMNS, [cells for wait in waits for cells in _cells(wait, short)])
+    yield answer.TextGrid(_COLUMNS, [cells for wait in waits for cells in _cells(wait, short)])
     total, part = int(table.stall.sum()), int(table.stall[rows].sum())
     share = Message("{0} of ", percent(part, total)) if total else ""
     of, read = plural(len(table), "wait"), _waves(waves, summary)
@@ -171,5 +159,5 @@ def _row(place: dict[str, Any], text: str, short: dict[str, str], median: float 
 
 def _why_none(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> str:
     if waves.rows is not None and not waves.rows and len(waves.trace.waves) == waves.read:
-        return nothing("wave", options, "No wave touches this range.")
-    return waves.why_none("waits") or nothing("wait", options, WAIT_ROWS.nothing)
+        return answer.nothing("wave", options, "No wave touches this range.")
+    return waves.why_none("waits") or answer.nothing("wait", options, WAIT_ROWS.nothing)
