@@ -51,10 +51,8 @@ class TooLarge(UsageError):
     def __init__(self, name: str, limit: float) -> None:
         most = byte_size(limit)
         text = Message("The table {0} would take more than the {1} that may be used.", name, most)
-        hint = Message(
-            'Choose waves, go through it with parts("{0}"), or open the capture with more memory.', name
-        )
-        super().__init__(text, hint=hint)
+        hint = 'Choose waves, go through it with parts("{0}"), or open the capture with more memory.'
+        super().__init__(text, hint=Message(hint, name))
 
 
 class MissingPackage(RcvError, ImportError):
@@ -62,7 +60,5 @@ class MissingPackage(RcvError, ImportError):
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         text = Message("{0} needs the package {1}, which is not installed.", what, package)
-        hint = Message(
-            'Install it with `pip install {0}`, or rcv with `pip install "rcv-py[{1}]"`.', package, extra
-        )
-        super().__init__(text, hint=hint)
+        hint = 'Install it with `pip install {0}`, or rcv with `pip install "rcv-py[{1}]"`.'
+        super().__init__(text, hint=Message(hint, package, extra))

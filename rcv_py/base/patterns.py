@@ -84,9 +84,8 @@ def _compiled(expression: str, is_case_sensitive: bool) -> Any:
         return regex.compile(expression, flags, cache_pattern=False)
     except re.error as error:
         where = "" if error.pos is None else Message(" at character {0}", error.pos + 1)
-        raise UsageError(
-            Message("The search text is not a regular expression: {0}{1}.", error.msg, where),
-            hint="Switch regular expressions off to search for the text as it is.",
-        ) from error
+        text = Message("The search text is not a regular expression: {0}{1}.", error.msg, where)
+        hint = "Switch regular expressions off to search for the text as it is."
+        raise UsageError(text, hint=hint) from error
     except (regex.error, OverflowError, RecursionError, MemoryError, ValueError) as error:
         raise complicated from error

@@ -211,10 +211,9 @@ class ChosenWaves:
 def refuse_unrun(trace: Trace, subject: str) -> None:
     """Raise UsageError if a table of costs is asked of a compiled program that has not run."""
     if trace.is_static:
-        raise UsageError(
-            Message("This program has not run, so nothing is known about {0}.", subject),
-            hint="Read it with `rcv isa`, `rcv registers`, `rcv loops` and `rcv schedule`, or record it.",
-        )
+        text = Message("This program has not run, so nothing is known about {0}.", subject)
+        hint = "Read it with `rcv isa`, `rcv registers`, `rcv loops` and `rcv schedule`, or record it."
+        raise UsageError(text, hint=hint)
 
 
 def choose_waves(

@@ -288,10 +288,8 @@ def parquet() -> Any:
         import pyarrow  # noqa: PLC0415 - optional, and slow to load
         import pyarrow.parquet  # noqa: PLC0415 - the same package
     except ImportError as error:
-        raise UsageError(
-            "Parquet needs the package pyarrow, which is not installed.",
-            hint="Install it with `pip install pyarrow`, or use --to csv.",
-        ) from error
+        text = "Parquet needs the package pyarrow, which is not installed."
+        raise UsageError(text, hint="Install it with `pip install pyarrow`, or use --to csv.") from error
     return pyarrow
 
 

@@ -183,10 +183,8 @@ class ResultTable:
         """Return the numbers of the rows in order of a field."""
         names = [field.name for field in self.spec.fields if field.is_sortable and field.name in self.columns]
         if by not in names:
-            raise UsageError(
-                Message("There is no column {0!r} to sort by.", by),
-                hint=Message("Columns: {0}.", ", ".join(names)),
-            )
+            text = Message("There is no column {0!r} to sort by.", by)
+            raise UsageError(text, hint=Message("Columns: {0}.", ", ".join(names)))
         rank, is_known = self._ranks(by)
         order = np.argsort(-rank if descending else rank, kind="stable")
         return np.concatenate([order[is_known[order]], order[~is_known[order]]])

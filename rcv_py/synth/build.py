@@ -188,12 +188,10 @@ def _neighbour(plan: Plan, se: int, place: int, waves: list[LiveWave], rng: rand
     return found
 
 
-def realtime(
-    residencies: Sequence[Sequence[int]], offsets: Mapping[int, int]
-) -> dict[int, list[tuple[int, int]]]:
+def realtime(lives: Sequence[Sequence[int]], offsets: Mapping[int, int]) -> dict[int, list[tuple[int, int]]]:
     """Two clock samples a shader engine, all at the same two times: (cycle, 100 MHz tick)."""
-    first = min(row[4] + offsets[row[0]] for row in residencies) - 64_000
+    first = min(row[4] + offsets[row[0]] for row in lives) - 64_000
     first = max(first, max(offsets.values()) + 4_000)
-    last = max(row[5] + offsets[row[0]] for row in residencies) + 12_000
+    last = max(row[5] + offsets[row[0]] for row in lives) + 12_000
     ticks = _TICKS_BEGIN + round((last - first) * _TICKS_PER_CYCLE)
     return {se: [(first - offset, _TICKS_BEGIN), (last - offset, ticks)] for se, offset in offsets.items()}

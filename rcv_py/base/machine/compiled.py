@@ -122,11 +122,10 @@ def _with_parts(function: Callable[..., Any]) -> Callable[..., Any]:
     from dis import get_instructions  # noqa: PLC0415 - as numba
 
     named = {one.argval for one in get_instructions(function) if one.opname == "LOAD_GLOBAL"}
-    functions = {
-        name: one for name in named if isinstance(one := function.__globals__.get(name), FunctionType)
-    }
+    known = function.__globals__
+    functions = {name: one for name in named if isinstance(one := known.get(name), FunctionType)}
     parts = {name: _made_part(one) for name, one in functions.items() if one in _PARTS}
-    made = FunctionType(function.__code__, function.__globals__ | parts, function.__name__)
+    made = FunctionType(function.__code__, known | parts, function.__name__)
     made.__module__, made.__qualname__ = function.__module__, function.__qualname__
     return made
 

@@ -45,14 +45,9 @@ def _markers(trace: Trace) -> MarkerSpans | None:
 
 def _perfetto(trace: Trace, rows: list[int] | None, options: ExportOptions) -> str:
     with progress() as report, whole_file(options.out) as target:
+        read, spans = batches(trace, rows), _markers(trace)
         done = write_perfetto(
-            trace,
-            batches(trace, rows),
-            target,
-            rows=rows,
-            spans=_markers(trace),
-            cycles=options.cycles,
-            report=report,
+            trace, read, target, rows=rows, spans=spans, cycles=options.cycles, report=report
         )
     lost = Message(", {0} could not be read", plural(done.missing, "wave")) if done.missing else ""
     return Message("{0}, {1}{2}", plural(done.waves, "wave"), plural(done.tokens, "instruction"), lost)

@@ -16,11 +16,9 @@ def run(options: McpOptions) -> None:
     try:
         from rcv_py.cli.mcp.server import run_server  # noqa: PLC0415 - the package is optional
     except ImportError as error:
-        raise UsageError(
-            "rcv mcp needs the Python package mcp, which is not installed, or not in a fitting version.",
-            hint=Message("Install it with: pip install '{0}'", NEEDED),
-            detail=repr(error),
-        ) from error
+        text = "rcv mcp needs the Python package mcp, which is not installed, or not in a fitting version."
+        hint = Message("Install it with: pip install '{0}'", NEEDED)
+        raise UsageError(text, hint=hint, detail=repr(error)) from error
     if sys.stdin.isatty():
         print("rcv: waiting for an agent on standard input; Ctrl+D ends it.", file=sys.stderr)
     speak(None)  # agents read what scripts read

@@ -52,7 +52,7 @@ def run(options: ReportOptions) -> CommandAnswer:
         files.check_index(index)
     is_table = options.json or options.csv
     with progress() as report:
-        done = _collected(jobs, options, report, is_table)
+        done = _pages(jobs, options, report, is_table)
     if sys.stderr.isatty():
         for job in jobs:
             _announce(job, done[job], is_table)
@@ -83,9 +83,7 @@ def run(options: ReportOptions) -> CommandAnswer:
     )
 
 
-def _collected(
-    jobs: Sequence[Job], options: ReportOptions, report: Report, is_table: bool
-) -> dict[Job, Outcome]:
+def _pages(jobs: Sequence[Job], options: ReportOptions, report: Report, is_table: bool) -> dict[Job, Outcome]:
     """Make and write all reports; without a progress display, announce each when it is written."""
     is_shown = sys.stderr.isatty()  # the line of progress, which names of files would run into
     done: dict[Job, Outcome] = {}

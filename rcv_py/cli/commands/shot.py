@@ -29,10 +29,9 @@ def check_window() -> None:
     """Raise UsageError if the packages of the window are not installed."""
     missing = [name for name in WINDOW_PACKAGES if find_spec(name) is None]
     if missing:
-        raise UsageError(
-            Message("The window is not installed: it needs {0}.", ", ".join(missing)),
-            hint="Install it with: pip install 'rcv-py[window]'; all other commands work without it.",
-        )
+        text = Message("The window is not installed: it needs {0}.", ", ".join(missing))
+        hint = "Install it with: pip install 'rcv-py[window]'; all other commands work without it."
+        raise UsageError(text, hint=hint)
 
 
 def check_compared(options: ShotOptions | ViewOptions) -> None:

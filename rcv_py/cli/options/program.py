@@ -87,10 +87,7 @@ class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
     is_list = False
     needs = (
         opt.Need(
-            "out seed",
-            lambda options: options.names or options.all,
-            "a sample",
-            "Name samples, or add --all.",
+            "out seed", lambda given: given.names or given.all, "a sample", "Name samples, or add --all."
         ),
     )
 

@@ -19,6 +19,7 @@ from rcv_py.model.trace import Trace
 
 DEVICE = 1  # uuid and process of the device; places follow
 _FIRST_TRACK = 1 << 18  # uuids of the device's own tracks
+Places = Mapping[tuple[int, ...], int]  # the track of a place
 _TITLES = {EntryKind.DISPATCH: "Dispatches", EntryKind.EVENT: "Events"}
 
 
@@ -69,9 +70,7 @@ class Device:
         times += [int(self.entries.time.min())] if len(self.entries) else []
         return min(times, default=0)
 
-    def packets(
-        self, texts: InternedNames, scale: TraceClock, places: Mapping[tuple[int, ...], int]
-    ) -> Iterator[bytes]:
+    def packets(self, texts: InternedNames, scale: TraceClock, places: Places) -> Iterator[bytes]:
         """Yield everything, each track announced before its events."""
         for name, begin, end in self.kernels:
             uuid, announced = self._track(DEVICE, Message("kernel {0}", name))
@@ -79,7 +78,7 @@ class Device:
             slices = Slices.on(uuid, texts.number(name), begin, end, category="kernel")
             yield from packets.slice_bytes(slices, scale)
         for kind, title in _TITLES.items():
-            yield from self._entries(texts, scale, kind, title)
+            yield from self._lanes(texts, scale, kind, title)
         if self.spans is not None and len(self.spans):
             yield from self._markers(texts, scale, places, self.spans)
         for name, unit, values in self.curves:
@@ -87,9 +86,7 @@ class Device:
             yield packets.counter_track(uuid, DEVICE, name, unit)
             yield packets.value_bytes(uuid, values.time, values.value, scale)
 
-    def _entries(
-        self, texts: InternedNames, scale: TraceClock, kind: EntryKind, title: str
-    ) -> Iterator[bytes]:
+    def _lanes(self, texts: InternedNames, scale: TraceClock, kind: EntryKind, title: str) -> Iterator[bytes]:
         """Dispatches or events: instants on one track, intervals on as many tracks as overlaps need."""
         table = self.entries
         rows = np.flatnonzero(table.kind == kind)
@@ -121,11 +118,7 @@ class Device:
         return Slices.on(uuid, names, begin, end, category="event", arguments=details)
 
     def _markers(
-        self,
-        texts: InternedNames,
-        scale: TraceClock,
-        places: Mapping[tuple[int, ...], int],
-        spans: MarkerSpans,
+        self, texts: InternedNames, scale: TraceClock, places: Places, spans: MarkerSpans
     ) -> Iterator[bytes]:
         number = np.array(texts.numbers(spans.names) or [0], dtype=np.int64)
         slots = np.stack([spans.se, spans.sa, spans.cu, spans.simd, spans.slot]).astype(np.int64)

@@ -290,6 +290,5 @@ def sentences(rows: Sequence[BuildStep], root: Path) -> Iterator[Part]:
 
 def problems(found: Sequence[Build]) -> list[str]:
     """Return the problems of captures, each sentence with the name of its capture."""
-    return [
-        Message("{0}: {1}", one.name, text) for one in found for text in (*one.problems, one.error) if text
-    ]
+    said = ((one.name, text) for one in found for text in (*one.problems, one.error) if text)
+    return [Message("{0}: {1}", *words) for words in said]

@@ -1,6 +1,6 @@
 """The tree of counters by origin, with check boxes and a filter."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPixmap, QResizeEvent
@@ -53,9 +53,7 @@ class CounterTree(QWidget):
         super().resizeEvent(event)
         self.tree.setColumnHidden(1, self.width() < WIDE_PX)
 
-    def show_rows(
-        self, rows: Sequence[CounterRow], drawn: Collection[str], colors: Mapping[str, int]
-    ) -> None:
+    def show_rows(self, rows: Sequence[CounterRow], drawn: Container[str], colors: Mapping[str, int]) -> None:
         """Show other counters; `colors` are numbers of the palette."""
         closed = {item.text(0) for item in self._groups() if not item.isExpanded()}
         self.tree.blockSignals(True)

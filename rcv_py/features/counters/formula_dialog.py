@@ -225,9 +225,8 @@ class FormulaDialog(QtWidgets.QDialog):
             editor.set_errors(mine if is_current else ())
             for error in mine if name != BUILT_IN else ():
                 line, at = error.place(of.get(name, ""))
-                item = QtWidgets.QListWidgetItem(
-                    Message("{0}, line {1}, column {2}: {3}", name, line, at, error)
-                )
+                text = Message("{0}, line {1}, column {2}: {3}", name, line, at, error)
+                item = QtWidgets.QListWidgetItem(text)
                 item.setData(Qt.ItemDataRole.UserRole, (name, error))
                 item.setToolTip(plain_text.tooltip(str(error)))
                 self.mistakes.addItem(item)

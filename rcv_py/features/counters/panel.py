@@ -266,11 +266,9 @@ def _curve(row: CounterRow, color: int) -> Curve:
     value = row.curve.value
     odd = int(np.count_nonzero(~np.isfinite(value)))
     drawn = Message(" {0} not finite: drawn as 0.", plural(odd, "value")) if odd else ""
-    tip = join_texts(" ", filter(None, (row.tip, row.why_unknown))) + drawn
+    tip = f"{row.name}: " + join_texts(" ", filter(None, (row.tip, row.why_unknown))) + drawn
     if odd:
         value = np.where(np.isfinite(value), value, 0.0)
     if row.is_raw:
         value = value.astype(np.int64)  # counts are integers and shown as such
-    return Curve(
-        name=row.name, time=row.curve.time, value=value, color=color, unit=row.unit, tip=f"{row.name}: {tip}"
-    )
+    return Curve(name=row.name, time=row.curve.time, value=value, color=color, unit=row.unit, tip=tip)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from PySide6 import QtGui, QtWidgets
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.findings.finding import (
@@ -22,6 +22,7 @@ from rcv_py.ui.core.layout import column, wrapped
 from rcv_py.ui.core.plain_text import ElidedLabel, Rich, draw_text, joined, rich, shown, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.table.table_model import Index
 
 ROW = 34  # px: title, and numbers below it
 BAR, NUMBER, PAD = 44, 22, 6  # px
@@ -58,7 +59,7 @@ class FindingList(QtWidgets.QListWidget):
         self.currentRowChanged.connect(self.chosen)
         theme.changed.connect(lambda: self.viewport().update())
 
-    def is_under_mouse(self, index: QModelIndex | QPersistentModelIndex) -> bool:
+    def is_under_mouse(self, index: Index) -> bool:
         """Whether the mouse is over a row."""
         viewport = self.viewport()
         return viewport.underMouse() and self.indexAt(viewport.mapFromGlobal(QtGui.QCursor.pos())) == index
@@ -109,7 +110,7 @@ class FindingList(QtWidgets.QListWidget):
         self.blockSignals(False)
         self.chosen.emit(self.currentRow())
 
-    def button_rect(self, index: QModelIndex | QPersistentModelIndex) -> QRect:
+    def button_rect(self, index: Index) -> QRect:
         """Return the place of the button of a row that tries its remedy; empty if there is no experiment."""
         finding: Finding | None = index.data(_ROLE)
         if finding is None or finding.trial is None:
@@ -153,17 +154,10 @@ class _Rows(QtWidgets.QStyledItemDelegate):
         super().__init__(parent)
         self._theme, self._list = theme, parent
 
-    def sizeHint(
-        self, option: QtWidgets.QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> QSize:
+    def sizeHint(self, option: QtWidgets.QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(120, grown(ROW))
 
-    def paint(
-        self,
-        painter: QtGui.QPainter,
-        option: QtWidgets.QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
+    def paint(self, painter: QtGui.QPainter, option: QtWidgets.QStyleOptionViewItem, index: Index) -> None:
         """Paint number and title, below them bar and numbers; an unranked finding is muted, without a bar."""
         finding: Finding | None = index.data(_ROLE)
         theme, box = self._theme, QRect(option.rect)

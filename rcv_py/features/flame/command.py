@@ -76,7 +76,7 @@ def run(options: FlameOptions) -> CommandAnswer:
 
     return CommandAnswer(
         schema=SCHEMA,
-        document=lambda: _document(trace, options, tree.unit, tree.whole(metric), table()),
+        document=lambda: _facts(trace, options, tree.unit, tree.whole(metric), table()),
         csv=lambda: table().csv(),
         text=text,
         forms={"folded": lambda: "".join(f"{line}\n" for line in folded(trace, tree, metric))},
@@ -111,9 +111,7 @@ def _footer(tree: FlameTree, metric: Metric, content: str, whose: str) -> str:
     return Message("{0} {1}.", total, of.replace("all waves", whose))
 
 
-def _document(
-    trace: Trace, options: FlameOptions, unit: str, total: int, table: ResultTable
-) -> dict[str, Any]:
+def _facts(trace: Trace, options: FlameOptions, unit: str, total: int, table: ResultTable) -> dict[str, Any]:
     return {
         "content": _content(trace, options),
         "metric": options.metric,
@@ -153,7 +151,7 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
     unit = "samples" if costs.label == SAMPLES else "cycles"
     return CommandAnswer(
         schema=SANDWICH_SCHEMA,
-        document=lambda: _document(trace, options, unit, boxes.whole, table),
+        document=lambda: _facts(trace, options, unit, boxes.whole, table),
         csv=table.csv,
         text=text,
         of=trace,

@@ -98,9 +98,7 @@ def _kinds(row: Mapping[str, Any]) -> str:
     return join_texts(", ", (Message("{0} {1}", *one) for one in shares))
 
 
-_OF_KINDS = kinds.mapping(
-    kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind", is_spread=True
-)
+_KINDS = kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind", is_spread=True)
 BINS = Spec(
     "hotspot bins",
     "One row per range, in program order.",
@@ -108,7 +106,7 @@ BINS = Spec(
     kinds.ROW("first_instruction", "First instruction, counted from 0", "first"),
     kinds.ROW("last_instruction", "Last instruction, counted from 0", "last"),
     kinds.CYCLES("total", "Latency of these instructions", title="cycles"),
-    Field("kinds", _OF_KINDS, "The same by kind of instruction", at=DATA),
+    Field("kinds", _KINDS, "The same by kind of instruction", at=DATA),
     kinds.TEXT("parts", "The same by kind of instruction", title="kinds", at=TEXT, of=_kinds),
 )
 BINS_FACTS = (

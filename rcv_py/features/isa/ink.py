@@ -138,9 +138,7 @@ class BarInk:
         largest = float(self._sums[first].sum(axis=0).max(initial=0))
         self._paint(painter, cell, self._sums[:, section], largest, -1)
 
-    def _paint(
-        self, painter: QPainter, cell: QRect, values: np.ndarray, largest: float, own_kind: int
-    ) -> None:
+    def _paint(self, painter: QPainter, cell: QRect, values: np.ndarray, most: float, own_kind: int) -> None:
         assert self.bars is not None
         box = QRectF(cell).adjusted(PAD, INSET, -PAD, -INSET)
         lanes = self.bars.lanes
@@ -149,7 +147,7 @@ class BarInk:
             own = (one for one in zip(values, self.bars.parts, strict=True) if one[1].lane == lane)
             parts = [(float(value), self.color(part, own_kind)) for value, part in own]
             place = QRectF(box.left(), box.top() + lane * (height + LANE_GAP), box.width(), height)
-            draw_bar(painter, place, parts, largest)
+            draw_bar(painter, place, parts, most)
 
     def color(self, part: Part, own_kind: int = -1) -> QColor:
         """Return the colour of a part."""

@@ -111,9 +111,8 @@ def hit_table(trace: Trace, hits: LineHits, rows: np.ndarray | slice = slice(Non
 
 def spreads(hits: LineHits) -> dict[str, Spread | None]:
     """Return each measure in numbers, None if it has no value."""
-    return {
-        name: distribution.distribution_view(hits, DistributionChoice(name, 2)).spread for name in MEASURES
-    }
+    view = distribution.distribution_view
+    return {name: view(hits, DistributionChoice(name, 2)).spread for name in MEASURES}
 
 
 def spread_table(found: Mapping[str, Spread | None]) -> ResultTable:

@@ -369,10 +369,8 @@ def iterations_of_loop(
     chosen = np.flatnonzero((found.table.head == head) & (found.table.branch == branch))
     if not len(chosen):
         pairs = ", ".join(f"{a}:{b}" for a, b in zip(found.table.head, found.table.branch, strict=True))
-        raise UsageError(
-            Message("No wave ran a loop from {0} to {1}.", head, branch),
-            hint=Message("Loops: {0}.", pairs or "none"),
-        )
+        text = Message("No wave ran a loop from {0} to {1}.", head, branch)
+        raise UsageError(text, hint=Message("Loops: {0}.", pairs or "none"))
     rows = iterations_of(found, int(chosen[0]), wave)
     if only_outliers:
         rows = found.outliers[np.isin(found.outliers, rows)]
@@ -415,10 +413,9 @@ def _distance(inputs: Inputs) -> ResultTable:
 
 def _chains(inputs: Inputs) -> ResultTable:
     found = inputs.answers.of(CROSS_LANE, inputs.rows)
-    columns = {
-        name: of(inputs.trace, found.first) for name, of in (("text", instructions), ("source", sources))
-    }
-    return ResultTable.of(CHAINS, found, columns | {"last_source": sources(inputs.trace, found.last)})
+    trace = inputs.trace
+    columns = {"text": instructions(trace, found.first), "source": sources(trace, found.first)}
+    return ResultTable.of(CHAINS, found, columns | {"last_source": sources(trace, found.last)})
 
 
 def _segments(inputs: Inputs) -> ResultTable:

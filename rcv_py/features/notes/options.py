@@ -7,6 +7,7 @@ from rcv_py.cli.options import option as opt
 from rcv_py.cli.options import shared
 
 NOTE_ACTIONS = ("list", "add", "remove", "import", "export")
+_ONE_OF = Message("one of {0} (default list)", ", ".join(NOTE_ACTIONS))
 
 
 class SearchOptions(shared.Matched, shared.RowOptions, example="rcv search FOLDER --match buffer_load"):
@@ -44,13 +45,7 @@ class NotesOptions(
         opt.without("at", "a note about a range", "within"),
     )
 
-    action: str | None = opt.positional(
-        "ACTION",
-        Message("one of {0} (default list)", ", ".join(NOTE_ACTIONS)),
-        None,
-        "?",
-        choices=NOTE_ACTIONS,
-    )
+    action: str | None = opt.positional("ACTION", _ONE_OF, None, "?", choices=NOTE_ACTIONS)
     line: list[int] | None = opt.number("add: about an instruction; may be repeated", repeated=True)
     source: tuple[str, int] | None = opt.option(
         "add: about a source line", read=opt.element, metavar="FILE:LINE"

@@ -50,10 +50,8 @@ def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRo
     known = {state_name(row.name) for row in rows}
     wanted = {state_name(name) for name in names or ()}
     for name in sorted(wanted - known):
-        raise UsageError(
-            Message("There is no row {0!r}.", name),
-            hint=Message("Rows: {0}.", some(sorted(known), MAX_NAMES)),
-        )
+        hint = Message("Rows: {0}.", some(sorted(known), MAX_NAMES))
+        raise UsageError(Message("There is no row {0!r}.", name), hint=hint)
     return [row for at, row in enumerate(rows) if not wanted or not at or state_name(row.name) in wanted]
 
 

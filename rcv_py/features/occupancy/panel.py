@@ -77,9 +77,8 @@ class StateSums(NamedTuple):
         def curve(state: WaveState, time: np.ndarray, waves: np.ndarray) -> Curve:
             name, share = STATE_NAME[state], percent(float(shares[state]), 1)
             tip = Message("{0}: {1}, {2} of the waves' time", name, STATE_TEXT[state], share)
-            return Curve(
-                name=name, time=time, value=waves, color=f"state:{state.name}", unit="waves", tip=tip
-            )
+            color = f"state:{state.name}"
+            return Curve(name=name, time=time, value=waves, color=color, unit="waves", tip=tip)
 
         made = CurveSet([curve(state, *steps) for state, steps in states.items()], stacked=True)
         made.prepare()

@@ -32,9 +32,8 @@ def run(options: RangeOptions) -> CommandAnswer:
         lived = Message("{0}, {1} of waves", read, cycles)
         facts: list[tuple[str, str]] = [("range", Message("{0}, {1}", window, length)), ("waves", lived)]
         facts += [("executions", count(int(found.hits.sum())))]
-        facts += [
-            (name, join_texts(", ", filter(None, texts))) for name, *texts in result.flop_facts(trace, found)
-        ]
+        flop = result.flop_facts(trace, found)
+        facts += [(name, join_texts(", ", filter(None, texts))) for name, *texts in flop]
         facts += [("between", _between(trace, ends, steps))] if ends and steps else []
         yield Facts(facts)
         if why := waves.why_none("ranges"):

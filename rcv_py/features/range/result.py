@@ -139,9 +139,8 @@ def _lines(trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     for at in np.argsort(-table.cost, kind="stable")[: int(np.count_nonzero(table.cost))].tolist():
         file, line, cycles = int(table.file[at]), int(table.line[at]), int(table.cost[at])
         where, ran, share = f"{trace.sources[file].path}:{line}", int(hits.cost[at]), cycles / whole
-        yield RangeRow(
-            LINE, where, -1, hits=ran, cycles=cycles, share=share, source=where, place=(file, line)
-        )
+        place = (file, line)
+        yield RangeRow(LINE, where, -1, hits=ran, cycles=cycles, share=share, source=where, place=place)
 
 
 def _units(_trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:

@@ -214,14 +214,12 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
         "span": (none, chosen),
         "wave": (waves, all_marked),
     }
-    column: dict[str, np.ndarray] = {name: np.concatenate(parts) for name, parts in columns.items()}
-    order = np.lexsort((column["begin"], column["row"]))
-    column = {name: values[order].astype(TYPES.get(name, np.int64)) for name, values in column.items()}
-    boxes = Boxes(**{name: column.pop(name) for name in BOX_COLUMNS})
+    each: dict[str, np.ndarray] = {name: np.concatenate(parts) for name, parts in columns.items()}
+    order = np.lexsort((each["begin"], each["row"]))
+    each = {name: values[order].astype(TYPES.get(name, np.int64)) for name, values in each.items()}
+    boxes = Boxes(**{name: each.pop(name) for name in BOX_COLUMNS})
     lines, rows = event_lines(trace, hidden, without=_engines(hidden)), tuple(names)
-    return DeviceRows(
-        lives=lives, spans=spans, boxes=boxes, names=rows, kernels=kernels, lines=lines, **column
-    )
+    return DeviceRows(lives=lives, spans=spans, boxes=boxes, names=rows, kernels=kernels, lines=lines, **each)
 
 
 def _marked(lives: Residencies, spans: MarkerSpans) -> tuple[np.ndarray, np.ndarray]:

@@ -50,16 +50,8 @@ def _lines(part: Attribution, cause: int, total: int) -> Iterator[WhyNode]:
 
 def _node(part: Attribution, total: int, *, depth: int, **node: Any) -> WhyNode:
     stall, idle, times = (int(column.sum()) for column in (part.stall, part.idle, part.count))
-    return WhyNode(
-        stall=stall,
-        cycles=stall,
-        idle=idle,
-        length=stall + idle,
-        times=times,
-        total=total,
-        depth=depth,
-        **node,
-    )
+    node |= {"stall": stall, "cycles": stall, "idle": idle, "length": stall + idle}
+    return WhyNode(times=times, total=total, depth=depth, **node)
 
 
 class ByCause(Grouping[Attribution]):

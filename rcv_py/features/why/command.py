@@ -46,9 +46,8 @@ def run(options: CausesOptions) -> CommandAnswer:
         if len(table):
             yield from _parts(trace, table, groups, by)
         else:
-            yield waves.why_none("stalls") or nothing(
-                "stall and no idle time", options, result.BY[by].nothing
-            )
+            none = nothing("stall and no idle time", options, result.BY[by].nothing)
+            yield waves.why_none("stalls") or none
 
     return CommandAnswer(
         schema=result.SCHEMA,

@@ -23,7 +23,7 @@ TIMES = kinds.COUNT("hits", "Executions", key="count")
 GUESSED = kinds.CYCLES("guessed", "Stall and gaps whose producer is a guess among several that fit")
 _COSTS = (common.STALL, SHARE_OF_STALL, common.IDLE, TIMES, GUESSED)
 _PLACE = (replace(common.INSTRUCTION_INDEX, is_unknown=True), common.INSTRUCTION_TEXT, common.SOURCE_PLACE)
-_NOTHING = "No wave ever stalled or idled."
+_NONE = "No wave ever stalled or idled."
 _BY_CAUSE = Spec(
     "causes by cause",
     "Causes by stall and idle.",
@@ -34,15 +34,10 @@ _BY_CAUSE = Spec(
     kinds.NOTE("evidence", "Evidence required to attribute a cycle to this cause"),
     kinds.FLAG("is_certain", "Whether the instruction or a replay proves it"),
     *_COSTS,
-    nothing=_NOTHING,
+    nothing=_NONE,
 )
 _BY_LINE = Spec(
-    "causes by instruction",
-    "Instructions by stall and idle.",
-    "instruction",
-    *_PLACE,
-    *_COSTS,
-    nothing=_NOTHING,
+    "causes by instruction", "Instructions by stall and idle.", "instruction", *_PLACE, *_COSTS, nothing=_NONE
 )
 BY = {"cause": _BY_CAUSE, "instruction": _BY_LINE, "producer": _BY_LINE}
 WORDS = {  # the option of each document
@@ -76,7 +71,7 @@ EACH = Spec(
     _BLAMED[2],
     GUESSED,
     SHARE_OF_STALL,
-    nothing=_NOTHING,
+    nothing=_NONE,
     csv="instruction text cause producer producer_text stall idle hits source producer_source guessed",
 )
 _CYCLES = kinds.CYCLES("cycles", "Stall and gaps")

@@ -86,10 +86,8 @@ def _inverted(options: WaitsOptions) -> answer.CommandAnswer:
         moves = plural(len(table), "move")
         yield Message("\n{0:,} of {1}.  At most: of all cycles of waves.", len(shown), moves)
         if attempt is not None and (moved := attempt.together) is not None:
-            share, between = signed(moved.share), f"{signed(moved.low)} … {signed(moved.high)}"
-            yield Message(
-                "All moves tried: predicted {0} ({1}) of the span of the traced units.", share, between
-            )
+            shares = signed(moved.share), f"{signed(moved.low)} … {signed(moved.high)}"
+            yield Message("All moves tried: predicted {0} ({1}) of the span of the traced units.", *shares)
             yield _COUNTS
         if why := why_not_known(trace):
             yield why

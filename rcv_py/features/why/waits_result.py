@@ -135,11 +135,8 @@ def producer_table(trace: Trace, found: WaitSummary) -> ResultTable:
     """Return one row per wait and an instruction that it waited for, in the order of waits."""
     table, wait = found.blocking, _wait_of(found)
     blamed = placed(trace, table.producer, "producer_")
-    share, median = (
-        table.charged / np.maximum(1, table.stall[wait]),
-        _latency(found, table.producer)["median"],
-    )
-    numbers = {"share_of_wait_stall": share, "median_latency": median}
+    share, latency = table.charged / np.maximum(1, table.stall[wait]), _latency(found, table.producer)
+    numbers = {"share_of_wait_stall": share, "median_latency": latency["median"]}
     return ResultTable.of(PRODUCERS, table, placed(trace, table.line[wait]) | blamed | numbers)
 
 
