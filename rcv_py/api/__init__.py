@@ -37,7 +37,6 @@ __all__ = [
     "NoColumn", "NoRow", "NotATrace", "RcvError", "Table", "Timeline", "TooLarge", "TraceError",
     "UnequalColumns", "UsageError", "Wave", "find", "library", "open",
 ]  # fmt: skip
-
 PathOrEntry = str | PathLike[str] | CaptureEntry
 
 

@@ -72,7 +72,6 @@ from rcv_py.work.whatif import quick_player, with_predictions
 COMPARED = (*CHANGED_BY, "work")
 OCCUPANCY_BY = get_args(OccupancyBy)
 _TO = ("perfetto", "speedscope", *FORMATS)
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

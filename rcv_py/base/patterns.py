@@ -17,7 +17,6 @@ MAX_LETTERS = 1000  # of an expression; usual expressions have a few dozen
 MAX_REPEATS = 10_000  # expanded by the compiler: some 20 MB, and 30 ms
 TIMEOUT_S = 2.0  # for all texts of one search; 100,000 instructions take 0.1 s
 PAINT_TIMEOUT_S = 0.1  # for one text that is being painted
-
 _REPEATS = re.compile(r"\{(\d{1,9})(?:,\d*)?\}")
 
 

@@ -87,5 +87,4 @@ OPTIONS = (
         256,
     ),
 )
-
 BY_NAME = {option.name: option for option in OPTIONS}

@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # of other languages than English
 DASH = "–"  # printed for an unknown value: never 0
 LARGEST = (1 << 31) - 1  # of an operand: encodings have 16 bits, in rare forms 32
 MAX_DIGITS = 18  # of a place or an option: always fits into 64 bits
-
 _EDGE = "\0"  # of a translated value, until its text is complete
 _WIDE = "[\u3000-\u9fff\uff00-\uffef]"
 _GAP = f"(?<={_WIDE}) (?={_EDGE}{_WIDE})|(?<={_WIDE}{_EDGE}) (?={_EDGE}?{_WIDE})"
@@ -25,7 +24,6 @@ _LENGTH = re.compile(r"\d{1,4}")
 _NESTED = re.compile(r"N[rVK]*[RO]?")  # members may be const, volatile, or for one kind of reference
 _LITERAL = re.compile(r"L[a-z]n?\d+E")
 _OPERAND = re.compile(r"(-?)(?:0[xX]([0-9a-fA-F]+)|([0-9]+))")
-
 _FORMULA = frozenset("=+-@\t\r\n＝＋－＠")  # the wide ones count in East Asian settings
 _NUMBER = re.compile(  # whole ones possessive, so that a long text is read once
     r"[-+]?(?:\d[\d,]*+(?:\.\d++|(?<!,))|\.\d++)(?:e[-+]?\d+)?(?: ?%)?", re.ASCII
@@ -303,7 +301,6 @@ _UNSEEN = (  # in addition to the control characters below the blank
     "\U000e0000-\U000e0fff"
 )
 _LAYOUT = "\n\r\t"
-
 _HALF = re.compile("[\ud800-\udfff]")
 
 

@@ -11,8 +11,6 @@ from rcv_py.results.schema import DIALECT, Schema, envelope_schema
 
 ENVELOPE = "envelope"
 OF_THE_PROGRAM = ("rcv_py.results.profile", "rcv_py.results.written")
-
-
 _MODULES = map(import_module, (*OF_THE_PROGRAM, *schema_modules()))
 _FOUND = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Schema)]
 BY_ID = {schema.id: schema for schema in sorted(_FOUND, key=lambda schema: schema.short)}

@@ -17,7 +17,6 @@ ACTIVITIES = tuple(
 )
 ACTIVITY_COUNT = len(ACTIVITIES)
 STATE_ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # from the bottom
-
 _LIKE = {TokenKind.BVH: TokenKind.VMEM, TokenKind.NEXT: TokenKind.JUMP}
 _STALLS_LIKE = {kind: TokenKind.SALU for kind in (TokenKind.SMEM, TokenKind.JUMP, TokenKind.MSG)}
 

@@ -113,7 +113,6 @@ _GFX125 = replace(_GFX12, vgprs=1024, granule=16, lds=320 * _KB, code_line=128, 
     has_preload=True, lds_order="", cache_line=0,
     matrix_peaks={"f16": 4096, "bf16": 4096, "f8": 16384, "f6f4": 32768, "i8": 4096})
 _OLDER = replace(_GFX9, lds_order="", cache_line=0, code_cache=0, counter_set="")
-
 _ROWS = {  # by the beginning of the target's name; the longest match counts
     "gfx9": _GFX9,
     "gfx900": _GCN5,

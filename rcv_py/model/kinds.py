@@ -28,7 +28,6 @@ class TokenKind(IntEnum):
 
 
 KIND_COUNT = len(TokenKind)
-
 KIND_NAME = {kind: kind.name for kind in TokenKind} | {
     TokenKind.NONE: "other",
     TokenKind.JUMP: "branch taken",
@@ -38,7 +37,6 @@ KIND_NAME = {kind: kind.name for kind in TokenKind} | {
     TokenKind.MSG: "message",
     TokenKind.MATRIX: "MFMA/WMMA",
 }
-
 KIND_TEXT = KIND_NAME | {  # each begins with the kind's name
     TokenKind.VMEM: "VMEM (buffer, image)",
     TokenKind.FLAT: "FLAT (global, flat, scratch)",
@@ -71,7 +69,6 @@ class WaveState(IntEnum):
 
 
 STATE_NAME = {state: state.name.lower() for state in WaveState}
-
 STATE_TEXT = {  # of the states of a wave: EMPTY is none
     WaveState.IDLE: "nothing to issue, or not chosen by the scheduler",
     WaveState.EXEC: "an instruction issues or executes",

@@ -70,8 +70,6 @@ CODE = NOTE._replace(is_data=True)  # text of a source or of a note
 INSTRUCTION = NOTE._replace(width=22, is_data=True)
 SOURCE = TEXT._replace(elastic="left", is_data=True)  # path:line
 WAVE = TEXT._replace(width=24, is_data=True)
-
-
 VALUE = Kind(json=json_types.plain("integer", "number", "string"))
 
 

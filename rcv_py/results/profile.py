@@ -149,7 +149,6 @@ MAX_SHOWN = 20  # rows of a table for people
 _NAME = kinds.NOTE(
     "name", "Short name of the kernel", "kernel", at=PEOPLE, of=lambda row: short_kernel(row["kernel"])
 )
-
 KERNELS = Spec(
     "profile kernels",
     "Kernels by the time of their launches, the longest first.",

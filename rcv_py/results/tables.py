@@ -24,7 +24,6 @@ _SLOT = kinds.PLACE("slot", "Slot of the SIMD")
 _BUSY = kinds.CYCLES("busy", "Time after the stall: issuing, on gfx10 and later executing")
 _KERNEL = kinds.NAME("kernel", "Name of the kernel")
 _TIME = kinds.CYCLE("time", "Time")
-
 CODE = Spec(
     "code",
     "One row per instruction of the program; costs are sums over all traced waves.",
@@ -127,7 +126,6 @@ COUNTERS = Spec(
     *(_SE, _CU),
     Field("value", kinds.NUMBER._replace(unit="counts"), "Count since the previous sample"),
 )
-
 SOURCES = Spec(
     "sources",
     "One row per source file that instructions come from.",

@@ -36,7 +36,6 @@ _WMMA_PASSES = {11: 32, 12: 16}
 _SLOW_VALU = (
     "v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_", "v_mul_lo_u32", "v_mul_hi_",
 )  # fmt: skip
-
 _REGISTER = re.compile(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+)\b)")
 _COUNT = re.compile(r"\b(vmcnt|lgkmcnt|expcnt|vscnt)\((\d+)\)")
 _SEPARATE = re.compile(r"^s_wait_((?:[a-z]+cnt_?)+)\s+(0x[0-9a-f]+|\d+)")

@@ -17,7 +17,6 @@ COUNTERS = (
     "SQ_VALU_MFMA_BUSY_CYCLES", "SQ_ACTIVE_INST_VALU", "SQ_ACTIVE_INST_LDS", "SQ_ACTIVE_INST_FLAT",
 )  # fmt: skip
 _ACTIVE = (TokenKind.VALU, TokenKind.LDS, TokenKind.FLAT)
-
 PERIOD = 48  # cycles between two PC samples of a wave
 UNIT_SKEW = 8  # cycles by which each further compute unit lags the previous
 MONITOR_INTERVAL = 512  # cycles between two values of a performance monitor
@@ -34,7 +33,6 @@ SHADER_MONITORS = (
     *("SQ_WAVES", "SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_LDS"),
     *("SQ_WAVE_CYCLES", "SQ_WAIT_ANY", "SQ_BUSY_CYCLES"),
 )
-
 _REASONS = {  # a sampler does not report the other causes
     SimulatedCause.FETCH: StallReason.FETCH,
     SimulatedCause.DEPENDENCY: StallReason.ALU_DEPENDENCY,

@@ -11,8 +11,6 @@ from rcv_py.synth.program import SyntheticInstruction, SyntheticKernel
 
 # Columns of `Lane.rows`: the five of a file (with the instruction for the line), then the truth.
 TIME, KIND, STALL, DURATION, INSTRUCTION, CAUSE, GAP_CAUSE, PRODUCER, RETURNED, BLAMED = range(10)
-
-
 _NOT_HELD = (0, -1)
 CACHE_LINE = 64  # bytes of instructions that are fetched at once
 

@@ -33,8 +33,6 @@ from rcv_py.base.machine import user_folders
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
 IS_COMPILED = find_spec("numba") is not None  # unless it cannot be imported
 PLAIN = {  # nothing that kernels do not need, because compiling is slow
     "no_cfunc_wrapper": True,
@@ -46,7 +44,6 @@ PLAIN = {  # nothing that kernels do not need, because compiling is slow
 # Plain Python walks over so many numbers of a call in 10 ms, and of all calls in a second.  A compiler is
 # loaded in a third of a second, and compiles for three if no machine code is kept.
 FEW, FEW_IN_ALL = 30_000, 3_000_000
-
 WAITS_S = 30.0  # for another process that compiles, at most
 BEAT_S = 0.02
 _FOLDER_LOCK = Lock()  # of the threads that set or read numba's folder, which is one for the process

@@ -52,7 +52,6 @@ class ReportOptions(
 
     is_list = False
     agents = opt.AgentTool("Use it for a page that people read.", writes=True)
-
     needs = (
         opt.Need("format", opt.lacks("out"), "--out-dir", "The ending of --out sets the form: leave it out."),
         opt.Need(
@@ -157,7 +156,6 @@ class ShotOptions(shared.OfRawFiles, example="rcv shot FOLDER --panel isa --out 
     agents = opt.AgentTool(
         "Use it to show a person a timeline; it answers with a picture.", optional=("out",), rare=("size",)
     )
-
     needs = (
         opt.Need(
             "size theme scale",

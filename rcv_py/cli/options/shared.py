@@ -16,8 +16,6 @@ AS_CAPTURE = (
     "a ui_output_* folder or a file inside it, a folder of .att files or one of them, a packed capture, or a "
     "file that a compiler made"
 )
-
-
 FOLDER: Any = opt.positional("FOLDER", AS_CAPTURE)  # the argument that most commands begin with
 ENGINE: Any = opt.number("only waves of a shader engine")
 BASELINE: Any = opt.path("the baseline that the first capture is compared with", "BASELINE")

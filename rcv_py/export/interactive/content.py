@@ -371,8 +371,6 @@ def _health(inputs: ReportInputs) -> dict[str, Any]:
 
 
 LISTS = (_notes, _costliest, _causes, _loops, _room, _health)
-
-
 PARTS: Mapping[str, Callable[[Making], dict[str, Any] | Sequence[dict[str, Any]]]] = {
     "about": _about,
     "waves": _waves,

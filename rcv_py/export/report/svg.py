@@ -15,7 +15,6 @@ CURVE_PX = 150
 _LEFT, _BOTTOM, _TOP = 48, 22, 8
 MAX_POINTS = 1200  # of a curve: more than the number of pixels are not visible
 MAX_NAME = 39  # characters of the name of a bar
-
 _ROLES = ("accent", "stall", "issue", "idle", "hidden", "warning", "muted", "line")
 COLORS: dict[str, Pair] = {
     **{name: ROLES[name] for name in _ROLES},

@@ -18,7 +18,6 @@ class CompareOptions(
     """Compare two captures: which takes more cycles, and where."""
 
     agents = opt.AgentTool("Use it after a change: folder is before, other is after.")
-
     needs = (
         opt.without("junit", "a table", "top"),
         opt.Need(

@@ -23,7 +23,6 @@ from rcv_py.results.table import Columns, ResultTable, Spec
 
 MANY_TIMES = 4  # noise as large as the cycles: noise is then unknown
 UNITS = {"instruction": "instruction", "source": "source line", "block": "block", "class": "class"}
-
 _ROW = kinds.ROW_OR_NONE._replace(text=lambda line: "" if line < 0 else str(line))
 _CYCLES = kinds.MEAN_CYCLES._replace(digits=3, text=lambda value: f"{value:,.1f}")
 _PART = kinds.SHARE._replace(text=lambda value: percent(value, 1))

@@ -19,7 +19,6 @@ class CountersOptions(
     agents = opt.AgentTool(
         "Use it when the capture has counters (list shows them).", rare=("array", "wgp", "instance")
     )
-
     needs = (
         opt.without("list", "the values", "raw formula file se cu array wgp instance simd only"),
         opt.without("raw", "formulas", "formula file"),
@@ -48,7 +47,6 @@ class PmcOptions(shared.Forms, example="rcv pmc FOLDER --kernel attn --ideal-mb 
     """Show how L2 and memory were used, from rocprofv3 --pmc files."""
 
     agents = opt.AgentTool("Use it on CSV files of rocprofv3 --pmc, next to a capture.")
-
     needs = (
         opt.Need("by top", opt.lacks("like"), "our own table", "Leave out --like, which adds up everything."),
     )

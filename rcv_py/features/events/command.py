@@ -35,7 +35,9 @@ def run(options: EventsOptions) -> CommandAnswer:
     if options.by != "entry":
         return _scopes(trace, spans, options)
     entries = event_table(trace, spans)
-    kinds = options.kind or default_kinds(entries)
+    has_markers = bool((entries.kind == EntryKind.MARKER).any())  # which explain the plain values
+    usual = (text for kind, text in ENTRY_TEXT.items() if kind != EntryKind.SHADER or not has_markers)
+    kinds = options.kind or tuple(usual)
     return listing(
         options,
         trace,
@@ -62,12 +64,6 @@ def _scopes(trace: Trace, spans: MarkerSpans, options: EventsOptions) -> Command
         lambda: {"problems": [problem.text for problem in spans.problems]},
         footer=lambda _: (f"note: {problem}" for problem in spans.problems),
     )
-
-
-def default_kinds(table: EventTable) -> tuple[str, ...]:
-    """All kinds; plain values only where no marker explains them."""
-    has_markers = bool((table.kind == EntryKind.MARKER).any())
-    return tuple(text for kind, text in ENTRY_TEXT.items() if kind != EntryKind.SHADER or not has_markers)
 
 
 def _rows(table: EventTable, kinds: tuple[str, ...], options: EventsOptions) -> np.ndarray:

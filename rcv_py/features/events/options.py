@@ -9,7 +9,6 @@ class EventsOptions(shared.Matched, shared.RowOptions, example="rcv events FOLDE
     """List dispatches, events and markers by time."""
 
     agents = opt.AgentTool("Use it for order in time: dispatches and markers.")
-
     needs = (opt.Need("kind within", opt.is_one("by", "entry"), "--by entry"),)
 
     by: str = opt.option(

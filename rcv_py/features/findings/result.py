@@ -80,7 +80,6 @@ FINDINGS = Spec(
     csv="rank name title gain cycles is_upper_bound share_of_unit unit exposed attributed sentence remedy "
     "remedy_id effort predicted_gain predicted_low predicted_high experiment evidence assumption",
 ).hide(WINDOW, "rank", "is_small", "remedy_id", "effort", "limit_gain", "is_limit", "assumption")
-
 _BOUND_CLASS = record(
     kinds.choice(*CLASS_NAMES)("name", "The class"),
     kinds.TEXT("sentence", "The class with the number that supports it, in a few words"),

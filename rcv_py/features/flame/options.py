@@ -10,7 +10,6 @@ class FlameOptions(shared.OfAllWaves, example="rcv flame FOLDER --metric stall -
     """Show costs as a tree of nested frames."""
 
     agents = opt.AgentTool("Use it for costs by call path and source.")
-
     needs = (
         opt.Need("order", opt.lacks("folded"), "a tree", "Stack lines have no order: leave it out."),
         opt.Need("least", lambda options: not options.folded and options.content != "sandwich", "a tree"),

@@ -35,7 +35,6 @@ _REASONS = (
 )
 SETTINGS = OPTIONS("settings", "Options of rocprofv3 by name")
 _NOTE = kinds.TEXT("note", "Stable name of the check", key="name")
-
 NOTES = Spec(
     "check notes",
     "Reasons not to trust the capture, the most severe first.",

@@ -23,7 +23,6 @@ class HotspotOptions(
     """Rank instructions, source lines, kinds or classes by cost."""
 
     agents = opt.AgentTool("Use it to find the instructions that cost most; then causes or line.")
-
     needs = (
         opt.Need(
             "by sort waves wave se ascending bins charge file no_idle clock",

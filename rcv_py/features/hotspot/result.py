@@ -27,12 +27,9 @@ from rcv_py.results.table import ResultTable, Spec
 
 NOUNS = {"instruction": "instruction", "source": "source line", "kind": "kind", "class": "class"}
 _TEXT_TITLES = {"instruction": "instruction", "source": "text"}
-
 _ISSUED = kinds.COUNT(
     "issued", "Samples in which it issued", at=TEXT, of=lambda row: count(row["latency"] - row["stall"])
 )
-
-
 _NAME = "Name of the row: an instruction, a source place, a kind or a class"
 _RANKED = "Part of the total of the column that ranks the rows"
 _NO_WINDOW = DATA | TEXT | REPORT

@@ -38,16 +38,14 @@ def run(options: IsaDocsOptions) -> CommandAnswer:
         found, said = (), Message("Removed what was kept of {0}.", what)
     about = ((one, one.description) for one in found)
     rows = [(one.family, it.architecture, len(it.instructions), one.file) for one, it in about]
-    table = ResultTable.of_rows(DOCS, rows)
+    docs = ResultTable.of_rows(DOCS, rows)
 
     def text() -> Iterable[Part]:
         if action == "add":
             one = found[0].description
             yield Message("{0}: {1}.", one.architecture, plural(len(one.instructions), "instruction"))
-        elif len(table):
-            yield TextTable(table)
-        yield said or ("" if len(table) else _NONE)
+        elif len(docs):
+            yield TextTable(docs)
+        yield said or ("" if len(docs) else _NONE)
 
-    return CommandAnswer(
-        schema=DOCS_SCHEMA, document=lambda: {"rows": table.rows()}, csv=table.csv, text=text
-    )
+    return CommandAnswer(schema=DOCS_SCHEMA, document=lambda: {"rows": docs.rows()}, csv=docs.csv, text=text)

@@ -40,7 +40,6 @@ _SYNTAX = {
     "comment": "comment",
     "plain": "",
 }
-
 Piece = tuple[int, int, str]  # start, stop, class
 
 

@@ -20,7 +20,6 @@ class IsaOptions(
         "Use it to read the program, its blocks and branches; help_of says what an instruction does.",
         defaults={"top": 40},
     )
-
     chosen_by = ("se", "clock")  # the wave of a mode
     needs = (
         opt.Need("wave", opt.is_none("mode", "sum", "mean"), "--mode hit, wave-sum, wave-mean or wave-max"),

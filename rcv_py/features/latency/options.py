@@ -8,7 +8,6 @@ class LatencyOptions(shared.Ruled, example="rcv latency FOLDER --by memory"):
     """Show hidden latency, memory latency, and what delays accesses."""
 
     agents = opt.AgentTool("Use it to see if more waves would help, or with by=memory how slow memory is.")
-
     needs = (
         opt.Need(
             "waves wave se clock", opt.is_none("by", "memory", "address"), "--by hidden, access or fetch"

@@ -58,7 +58,6 @@ _REFUSED_TIP = "Stall while another access held the unit, summed over all execut
 _FETCH_TIP = "Cycles that waves waited for the code line."
 _BEYOND_TIP = "Cache lines, or passes of LDS, of all executions: those that are needed, then those beyond."
 _COST_TIP = "Cycles summed over all waves: not hidden stall, issue and idle, then what is hidden."
-
 ROLE_TEXT = {
     "stall": "stall that nothing hides",
     "issue": "issue that nothing hides",

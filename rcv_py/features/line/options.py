@@ -10,7 +10,6 @@ class LineOptions(shared.OfWaves, example="rcv line FOLDER 62 --metric stall --t
     """Show how long executions took, or the details of one of them."""
 
     agents = opt.AgentTool("Use it to see whether all executions of an instruction are slow.")
-
     needs = (
         opt.Need(
             "metric top log waves wave se clock bars bar",

@@ -10,7 +10,6 @@ class LoopsOptions(shared.OfWaves, shared.RowOptions, example="rcv loops FOLDER 
     """Show how long iterations of loops took, and what surrounds them."""
 
     agents = opt.AgentTool("Use it when iterations differ, or to split prologue and loop.")
-
     needs = (
         opt.Need("loop", opt.is_one("by", "iterations"), "--by iterations"),
         opt.Need("iterations_of outliers", opt.has("loop"), "--loop HEAD:BRANCH"),

@@ -45,7 +45,6 @@ _OUTLIER = kinds.FLAG._replace(text=lambda is_outlier: "outlier" if is_outlier e
 _SPLIT = kinds.NOTE("split", "What the cycles were spent on", at=TEXT, of=_split)
 _DATA_STALL, _DATA_IDLE = replace(common.STALL, at=DATA), replace(common.IDLE, at=DATA)
 _STATISTIC = "of the iterations between two jumps back"
-
 LOOPS = Spec(
     "loops loops",
     "One row per loop.",
@@ -270,7 +269,6 @@ BARRIERS = Spec(
     note="Skew: cycles from the first to the last arrival of a workgroup's traced waves. Without workgroup "
     "numbers in the capture, waves whose barriers always opened together form a workgroup.",
 )
-
 _PHASE = record(
     kinds.SHARE("share_of_wave_cycles", "Part of the waves' time"),
     kinds.SHARE("stall_share_of_phase", "Part of it that stalled"),

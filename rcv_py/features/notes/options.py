@@ -30,7 +30,6 @@ class NotesOptions(
         "Use it to read what people noted, or with add to point them at a place.",
         rare=("at", "beside", "file", "out", "regex", "sort", "source", "top"),
     )
-
     needs = (
         opt.Need(
             "line source wave at within title note severity author",

@@ -12,7 +12,6 @@ class OccupancyOptions(shared.OfCapture, shared.WithRunFiles, example="rcv occup
     """Show how many waves were resident, and what limits them."""
 
     agents = opt.AgentTool("Use it when too few waves are resident; limits says why.")
-
     needs = (opt.without("limits", "the curves", "by se only"), opt.beside("limits", "run_files"))
 
     by: str = opt.option("what a row is (default se)", "se", choices=OCCUPIED_BY)

@@ -8,7 +8,6 @@ class RangeOptions(shared.OfWaves, example="rcv range FOLDER --from 120000 --to 
     """Sum up a range of cycles by cause, instruction, line and unit."""
 
     agents = opt.AgentTool("Use it for a stretch of time: what waves did in it, and how long A to B takes.")
-
     chosen_by = ("wave", "se")
 
     clock: tuple[int, int] | None = opt.range_of("the range of cycles (default: the whole capture)")

@@ -34,7 +34,6 @@ SHARES = (
     "Shares are of the wave cycles in the range. Units have shares of the time of all such units; the "
     "column hits has their number."
 )
-
 RANGE_PARTS = Spec(
     "range",
     "Causes, instructions, source lines and units, each with most cycles first.",

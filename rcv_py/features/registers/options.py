@@ -10,7 +10,6 @@ class RegistersOptions(
     """Show how many registers are held, the peak, and which are free."""
 
     agents = opt.AgentTool("Use it before an edit that takes registers.")
-
     needs = (
         opt.without("line", "the list", "by run_files top sort ascending"),
         opt.Need("run_files", opt.is_one("by", "file"), "register files", "Leave --by out, or this."),

@@ -13,9 +13,7 @@ import numpy as np
 TAB = 4
 MAX_CHARS = 4_000_000  # longer files are shown without colours
 MAX_LINE = 4_000  # and longer lines: lexers' regular expressions may take quadratic time
-
 Span = tuple[int, int, str]  # first column, column after the last, class of `theme.syntax`
-
 _CLASSES = {  # of tokens, by the name of pygments; of several that match, the first wins
     "Comment": "comment",
     "String": "string",

@@ -10,7 +10,6 @@ class SourceOptions(
     """Show what source files, lines and their instructions cost."""
 
     agents = opt.AgentTool("Use it when source lines matter; place is FILE:LINE.", left_out=("editor",))
-
     needs = (
         opt.Need("context", opt.has("place"), "FILE or FILE:LINE", "Name a source file, or leave it out."),
         opt.Need(

@@ -29,7 +29,6 @@ NO_SOURCE = (
     "record again, and keep the source files where they were built."
 )
 SORTED = {"cost": "cost", "bar": "cost", "line": "place", "text": "text", "share": "share_of_total"}
-
 Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...], np.ndarray]  # lines, colours, headings
 
 

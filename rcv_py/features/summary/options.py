@@ -18,7 +18,6 @@ class SummaryOptions(shared.OfCaptures, shared.OfWaves, example="rcv summary FOL
     """Sum up activity, states, occupancy and busy units."""
 
     agents = opt.AgentTool("Use it for the kernel as a whole; units shows which pipe is the bottleneck.")
-
     needs = (opt.without("units", "the summary", "waves se"),)
 
     units: bool = opt.flag(

@@ -41,7 +41,6 @@ _RECORD = (
     "The input file has the settings of this capture, changed where its health needs "
     "it. Choose another file name if the file exists already."
 )
-
 Fact = tuple[str, str, str]  # name, value, where it is from
 
 

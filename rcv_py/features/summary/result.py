@@ -48,8 +48,6 @@ _PIPE = kinds.CYCLES("", "Time in which the pipe of that name issued")
 _COUNTER = kinds.NUMBER(
     "", "A counter: its sum, or a busy share in percent if the name begins with share_", is_unknown=True
 )
-
-
 _UNIT = (
     kinds.WHOLE("se", "Number of the shader engine", "SE"),
     kinds.WHOLE("sa", "Number of the shader array", "SA", is_optional=True),

@@ -17,7 +17,6 @@ METER_PX = 9  # height of a bar in a row
 LOW = 0.05  # percent; smaller values are shown as less than a tenth
 GAP = 8
 PERCENT_TEXT = "100.0 %"
-
 Color = Callable[[Theme], QColor]  # called at every painting, so that it follows the theme
 
 

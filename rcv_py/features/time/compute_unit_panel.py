@@ -35,7 +35,6 @@ from rcv_py.ui.timeline.unit_markers import UnitMarkers
 from rcv_py.ui.widgets.empty_state import page
 
 MAX_TOKENS = 300_000  # maximum tokens compared for one picture
-
 Ticks = tuple[tuple[int, np.ndarray], ...]
 
 

@@ -11,7 +11,6 @@ class WavesOptions(shared.RowOptions, example="rcv waves FOLDER --sort stall --t
 
     usual = shared.ALL
     agents = opt.AgentTool("Use it to pick waves, or with wave to follow one.", rare=("resident",))
-
     needs = (
         opt.without(
             "populations", "the list of waves", "resident waves unit_of without_kernel without_se se within"

@@ -55,8 +55,6 @@ WAVES = Spec(
     *_states("{0}, inside of the range; null without a timeline"),
     nothing="The capture has no traced waves.",
 )
-
-
 _OR_EMPTY = kinds.PLACE._replace(text=lambda number: "" if number < 0 else count(number))
 RESIDENT = Spec(
     "waves resident",
@@ -75,8 +73,6 @@ RESIDENT = Spec(
     kinds.WAVE("wave", "Name of the wave if its instructions were traced, else empty"),
     nothing="The capture does not say when waves began and ended.",
 )
-
-
 _MEDIAN = kinds.FROM_0._replace(digits=None, text=lambda value: f"{value:,.1f}".removesuffix(".0"))
 POPULATIONS = Spec(
     "populations",
@@ -105,8 +101,6 @@ POPULATION_FACTS = (
     kinds.WHOLE("instructions", "Instructions of the kernels that they executed"),
     common.TOTAL_ROWS,
 )
-
-
 TOKENS = Spec(
     "wave instructions",
     "Instructions that touch the range, in order of their starts: --tokens.",

@@ -36,8 +36,6 @@ TIPS = {
     "instruction, as in Findings.",
     False: "The matrix pipe works for the passes of each instruction, as in Findings.",
 }
-
-
 ROW_PX = 16
 
 

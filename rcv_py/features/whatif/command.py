@@ -30,8 +30,8 @@ def run(options: WhatifOptions) -> CommandAnswer:
     played = sample(trace, EVERYTHING) if options.all else sample(trace)
     player = player_of(trace, played)
     if not player.recordings():
-        text = Message("No instruction of {0} could be read, so nothing can be replayed.", trace.name)
-        raise UsageError(text, hint="`rcv info` lists what is missing.")
+        lost = Message("No instruction of {0} could be read, so nothing can be replayed.", trace.name)
+        raise UsageError(lost, hint="`rcv info` lists what is missing.")
     if options.path:
         return _path(options, trace, player.path(changes))
     experiments = [tuple(changes)] if changes else usual_experiments(player, trace)

@@ -16,7 +16,6 @@ class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=
         "Use it before an edit: what the change would gain, or without options what is worth trying.",
         rare=("batch",),
     )
-
     needs = (opt.beside("path", "top"),)
 
     latency: list[tuple[str, float]] | None = opt.option(

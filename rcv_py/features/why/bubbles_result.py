@@ -22,7 +22,6 @@ _WAYS = (
     _PART("stall", "Charged to an instruction that stalled"),
     _PART("drain", "Charged to the last instruction of a wave that had nothing left to issue"),
 )
-
 BUBBLES = Spec(
     "bubbles",
     "Instructions by bubbles, the largest first.",
@@ -37,7 +36,6 @@ BUBBLES = Spec(
     window="instruction text bubbles share_of_bubbles idle stall drain",
     nothing="Every SIMD issued or computed in every cycle in which it held a wave: there are no bubbles.",
 )
-
 _SUMS = (
     kinds.CYCLES("simd_cycles", "Time with a traced wave", key="resident"),
     kinds.CYCLES("issuing", "Time in which a wave issued"),

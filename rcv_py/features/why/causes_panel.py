@@ -70,9 +70,7 @@ class ByCause(Grouping[Attribution]):
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
         return (
-            self.name_column(
-                "cause", NAME_TIP, lambda node: node.cause if node.depth == 1 else node.line, ""
-            ),
+            self.name_column("cause", NAME_TIP, lambda one: one.cause if one.depth == 1 else one.line, ""),
             self.bar_column("cycles", BAR_TIP, "cycles"),
             number("cycles", STALL),
             self.share_column(SHARE_OF_STALL, sort=STALL.name),

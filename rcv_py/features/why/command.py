@@ -17,7 +17,6 @@ from rcv_py.results.common import IDLE, STALL
 from rcv_py.results.places import short_sources
 
 MAX_LISTED = 3  # parts of a row that the text shows
-
 _NUMBERS = tuple(TextColumn(one.title, True) for one in (STALL, result.SHARE_OF_STALL, IDLE, result.TIMES))
 _CAUSES = (*_NUMBERS, TextColumn("cause"), TextColumn("because", elastic="right"))
 _LINES = (

@@ -75,7 +75,6 @@ EACH = Spec(
     csv="instruction text cause producer producer_text stall idle hits source producer_source guessed",
 )
 _CYCLES = kinds.CYCLES("cycles", "Stall and gaps")
-
 _TOTALS = only(
     DATA,
     *unknown(

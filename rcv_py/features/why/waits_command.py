@@ -24,7 +24,6 @@ from rcv_py.results.table import ResultTable
 from rcv_py.work.whatif import player_of
 
 MAX_LISTED = 4  # producers of a wait that the text shows
-
 _COUNTS = "Counts of waits in between change with them; `rcv whatif --help` says what predictions assume."
 _COLUMNS = (
     answer.TextColumn("#", True),

@@ -38,7 +38,6 @@ _SAMPLED = (
     ),
 )
 _NOTHING = "No wave waited for an operation of memory, LDS or messages."
-
 TIMES = kinds.COUNT("hits", "Executions")
 STALL = kinds.CYCLES("stall", "Stall", is_unknown=True)
 SHARE_OF_STALL = kinds.SHARE("share_of_stall", "Part of the stall of all waits", "of stall")
@@ -265,8 +264,6 @@ SCHEMA = Schema(
         Form("Inverted waits: --inverted.", (*LOAD_FACTS, LOAD_ORDER.field())),
     ),
 )
-
-
 _PREDICTED = {"predicted": "share", "low": "low", "high": "high"}  # attributes of predictions
 
 
