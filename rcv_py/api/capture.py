@@ -117,8 +117,7 @@ class Capture(CaptureCode):
         code = self._counted(waves).code
         known = self._explained(LATENCIES, waves)
         found = block_schedules(self.trace, code, known, self._explained(BRANCHES, waves))
-        total = int((code.latency + code.idle)[~code.is_label].sum())
-        table = schedule_table(self.trace, found, total)
+        table = schedule_table(self.trace, found, int((code.latency + code.idle)[~code.is_label].sum()))
         return Answer.of(table, found, {"note": table.spec.note})
 
     def roofline(self, waves: Waves = WORKING) -> Answer[Roofline]:
@@ -155,8 +154,7 @@ class Capture(CaptureCode):
         found = limits_of(self.trace, self.facts)
         document = occupancy.limit_document(self.trace, found)
         names = ("waves_per_simd", "max_waves_per_simd", "binding", "next_step", "resident", "notes")
-        facts = {name: document[name] for name in names}
-        return Answer.of(occupancy.limit_table(found), found, facts)
+        return Answer.of(occupancy.limit_table(found), found, {name: document[name] for name in names})
 
     def counter_numbers(
         self,
@@ -322,8 +320,7 @@ class Capture(CaptureCode):
         player = self._player(every=every)
         tried = [tuple(changes)] if changes else usual_experiments(player, self.trace)
         found, kernel = of_kernel(self.triage(predict=False).result, player, tried)
-        table = prediction_table(found, kernel)
-        return Answer.of(table, tuple(found), whatif_facts(found, kernel, played))
+        return Answer.of(prediction_table(found, kernel), tuple(found), whatif_facts(found, kernel, played))
 
     @takes_arguments_of(whatif)
     def critical_path(self, *, every: bool = False, **changes: Any) -> Answer[PathTable]:

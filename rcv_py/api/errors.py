@@ -21,8 +21,7 @@ class NoColumn(UsageError, KeyError):
 
     def __init__(self, name: object, columns: Sequence[str]) -> None:
         near = get_close_matches(str(name), columns, 1)
-        every = ", ".join(columns)
-        hint = Message("Did you mean {0}?", *near) if near else Message("There are: {0}.", every)
+        hint = Message("Did you mean {0}?", *near) if near else Message("There are: {0}.", ", ".join(columns))
         super().__init__(Message("The table has no column {0}.", name), hint=hint)
 
     __str__ = Exception.__str__  # a KeyError would show the sentence in quotes
@@ -49,8 +48,7 @@ class TooLarge(UsageError):
     """A table would need more memory than may be used."""
 
     def __init__(self, name: str, limit: float) -> None:
-        most = byte_size(limit)
-        text = Message("The table {0} would take more than the {1} that may be used.", name, most)
+        text = Message("The table {0} would take more than the {1} that may be used.", name, byte_size(limit))
         hint = 'Choose waves, go through it with parts("{0}"), or open the capture with more memory.'
         super().__init__(text, hint=Message(hint, name))
 

@@ -151,8 +151,7 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
         is_many = isinstance(value, np.ndarray | list | tuple | set | frozenset | range)
         values = set(value if not isinstance(value, np.ndarray) else value.tolist()) if is_many else {value}
         if isinstance(column, DictionaryColumn):
-            codes = [i for i, text in enumerate(column.texts) if text in values]
-            return np.isin(column.code, codes)
+            return np.isin(column.code, [i for i, text in enumerate(column.texts) if text in values])
         if column.dtype == object:
             return np.fromiter((one in values for one in column.tolist()), dtype=bool, count=len(column))
         return np.isin(column, list(values))

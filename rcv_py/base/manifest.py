@@ -105,8 +105,7 @@ class Feature(NamedTuple):
 @cache
 def features() -> tuple[Feature, ...]:
     """Return every feature, by the names of their folders."""
-    folders = import_module(FEATURES).__path__
-    names = sorted(found.name for found in iter_modules(folders) if found.ispkg)
+    names = sorted(found.name for found in iter_modules(import_module(FEATURES).__path__) if found.ispkg)
     return tuple(import_module(f"{FEATURES}.{name}.feature").FEATURE.named(name) for name in names)
 
 

@@ -174,8 +174,7 @@ def repeated(column: np.ndarray, counts: np.ndarray) -> np.ndarray:
     first = borders(counts)
     every = np.empty(first[-1], dtype=column.dtype)
     long = np.searchsorted(first, np.arange(0, first[-1], AT_ONCE), side="right") - 1  # each by itself
-    cuts = ascending(np.concatenate([[0], long, long + 1, [len(column)]])).tolist()
-    for begin, end in pairwise(cuts):
+    for begin, end in pairwise(ascending(np.concatenate([[0], long, long + 1, [len(column)]])).tolist()):
         part = every[first[begin] : first[end]]
         part[:] = column[begin] if end == begin + 1 else np.repeat(column[begin:end], counts[begin:end])
     return every
@@ -183,8 +182,7 @@ def repeated(column: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def ranges(first: np.ndarray | int, count: np.ndarray) -> np.ndarray:
     """The `count[i]` numbers from `first[i]` on of each part, one part after the other; int64."""
-    edge = borders(count)
-    rows = repeated(first - edge[:-1], count)
+    rows = repeated(first - borders(count)[:-1], count)
     rows += np.arange(len(rows))
     return rows
 

@@ -71,8 +71,7 @@ class Message(str):
         """Return the text in a language."""
         named = {name: _marked(value, language) for name, value in self.named.items()}
         values = (_marked(value, language) for value in self.values)
-        text = language.gettext(self.template).format(*values, **named)
-        return re.sub(_GAP, "", text).replace(_EDGE, "")
+        return re.sub(_GAP, "", language.gettext(self.template).format(*values, **named)).replace(_EDGE, "")
 
 
 class _Counted(Message):

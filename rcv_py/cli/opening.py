@@ -365,8 +365,7 @@ def window_of(ends: tuple[int, int] | None) -> TimeWindow | None:
 
 def check_engine(trace: Trace, se: int | None, which: str) -> None:
     """Raise UsageError if no traced, or no resident, wave ran on the shader engine."""
-    column = trace.waves.se if which == "traced" else trace.occupancy.se
-    there = np.unique(column).tolist()
+    there = np.unique(trace.waves.se if which == "traced" else trace.occupancy.se).tolist()
     if se is not None and there and se not in there:
         text = Message("No {0} wave is on shader engine {1}.", which, se)
         raise UsageError(text, hint=Message("There are: {0}.", ", ".join(map(str, there))))

@@ -332,8 +332,7 @@ def wide(numbers: np.ndarray) -> np.ndarray:
 def _cells(column: Column, rows: slice) -> list[Any]:
     """Some rows of a column as CSV cells; booleans are 0 or 1, no text can be read as a formula."""
     if isinstance(column, DictionaryColumn):
-        texts = np.array([*map(csv_cell, column.texts), ""], dtype=object)
-        return texts[column.code[rows]].tolist()
+        return np.array([*map(csv_cell, column.texts), ""], dtype=object)[column.code[rows]].tolist()
     if isinstance(column, np.ndarray):
         part = column[rows]
         return (part.astype(np.int8) if part.dtype.kind == "b" else part).tolist()

@@ -183,8 +183,7 @@ def _neighbour(plan: Plan, se: int, place: int, waves: list[LiveWave], rng: rand
         begin = max(wave.begin + skew, free.get((wave.simd, wave.slot), 0))
         end = up(begin + (wave.end - wave.begin) * (pace + 0.02 * rng.random()))
         free[wave.simd, wave.slot] = end + up(_SLOT_GAP + 100 * rng.random())
-        shift = len(plan.offsets) * place
-        found.append(_residency((se, plan.cus[place]), wave, begin, end, shift))
+        found.append(_residency((se, plan.cus[place]), wave, begin, end, len(plan.offsets) * place))
     return found
 
 

@@ -172,8 +172,7 @@ def _placeholder(simulated: Simulated) -> SyntheticCapture:
 
 def _pc_sampling(simulated: Simulated) -> SyntheticCapture:
     """Samples instead of tokens."""
-    samples = samplers.pc_samples(simulated.capture)
-    return replace(simulated.capture, waves=(), pc_samples=samples)
+    return replace(simulated.capture, waves=(), pc_samples=samplers.pc_samples(simulated.capture))
 
 
 SAMPLES: Registry[NamedSample] = Registry("sample")

@@ -332,8 +332,7 @@ class ComputeUnit:
             wave.waits += 1
             release = max(opened, wave.attempt) + self._step
             is_held = latest is not wave and opened > wave.attempt
-            cause = _BARRIER if is_held else _SLEEP
-            wave.stall(release - wave.attempt, cause, by=latest)
+            wave.stall(release - wave.attempt, _BARRIER if is_held else _SLEEP, by=latest)
             self._immediate(wave, release)
 
     def _open_barrier(self, group: SyntheticWorkgroup) -> None:
@@ -348,8 +347,7 @@ class ComputeUnit:
         for wave in arrived:
             spread = self._hw.barrier_spread  # some SIMDs see it later
             opened = last + self._step * (1 + (spread and int((spread + 1) * self._rng.random())))
-            cause = _SLEEP if wave is latest else _BARRIER
-            wave.stall(opened - wave.attempt, cause, by=latest)
+            wave.stall(opened - wave.attempt, _SLEEP if wave is latest else _BARRIER, by=latest)
             self._immediate(wave, opened)
 
     def _branch(self, wave: LiveWave, instruction: SyntheticInstruction, now: int) -> None:

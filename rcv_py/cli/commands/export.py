@@ -68,8 +68,7 @@ def _tables(trace: Trace, rows: list[int] | None, options: ExportOptions) -> str
     paths = {options.table: out} if options.table else {name: out / f"{name}.{form}" for name in TABLES}
     with progress() as report:
         spans = _markers(trace) if "events" in paths else None
-        read = batches(trace, rows)
-        done = write_tables(trace, read, paths, form, rows=rows, spans=spans, report=report)
+        done = write_tables(trace, batches(trace, rows), paths, form, rows=rows, spans=spans, report=report)
     return ", ".join(f"{name} {count(number)}" for name, number in done.items()) + " rows"
 
 

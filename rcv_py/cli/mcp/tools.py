@@ -305,6 +305,5 @@ def _is_list(action: argparse.Action) -> bool:
 def _help(action: argparse.Action) -> str:
     """What an argument is; the schema has its default."""
     text = (action.help or action.dest.replace("_", " ")).replace("%%", "%")
-    stated = r"\s*\(default:? [^()]*\)$" if action.default is not None else r"$^"
-    text = re.sub(stated, "", text)
+    text = re.sub(r"\s*\(default:? [^()]*\)$" if action.default is not None else r"$^", "", text)
     return text[:1].upper() + text[1:] + "."

@@ -424,8 +424,7 @@ def flag(help: str, *, one_of: str = "", section: OptionSection | None = None) -
 
 def range_of(help: str, old: str = "") -> Any:
     """Declare `--from` and `--to`, a range of cycles; `old` is the flag that took `A:B` for it."""
-    how = {"type": cycles, "metavar": "A:B"}
-    return Argument(help, how, is_range=True, old={old: None} if old else {})
+    return Argument(help, {"type": cycles, "metavar": "A:B"}, is_range=True, old={old: None} if old else {})
 
 
 def positional(

@@ -80,8 +80,7 @@ def _script(name: str) -> str:
     say = partial(json.dumps, ensure_ascii=False)
     script = SAY.sub(lambda found: say(translated(json.loads(found[1]))), _file(name))
     names = {name: translated(name) for name in headings(script) if translated(name) != name}
-    heading = f"({say(names)}[title] || title)" if names else "title"
-    return script.replace("heading(title)", heading)
+    return script.replace("heading(title)", f"({say(names)}[title] || title)" if names else "title")
 
 
 def headings(script: str) -> set[str]:

@@ -49,8 +49,7 @@ def shown_waves(trace: Trace, named: Iterable[int], tokens: int) -> PageWaves:
             if count + len(wave.tokens) <= tokens:
                 count += len(wave.tokens)
                 read.append(wave)
-    waves = sorted(read, key=lambda wave: wave.row)
-    return PageWaves(rows, of_waves(waves), missing, len(index))
+    return PageWaves(rows, of_waves(sorted(read, key=lambda wave: wave.row)), missing, len(index))
 
 
 def by_unit(index: WaveIndex) -> list[int]:

@@ -149,8 +149,7 @@ def report_table(result: results.ResultTable, trace: Trace, caption: str = "") -
     records = shown.records()
     columns = []
     for field in shown.fields(ShownIn.REPORT):
-        of_rows = records if field.of else [record[field.name] for record in records]
-        columns.append(declared(field, of_rows))
+        columns.append(declared(field, records if field.of else [record[field.name] for record in records]))
     return table(*columns, caption=caption)
 
 

@@ -24,8 +24,7 @@ def html(report: model.Report) -> str:
     """Return the page."""
     page = _Page(report)
     links = "".join(f'<li><a href="#{escape(one.id)}">{_said(one.title)}</a></li>' for one in report.sections)
-    sections_name = _said("Sections")
-    nav = f'<nav aria-label="{sections_name}"><ol>{links}</ol></nav>' if len(report.sections) > 1 else ""
+    nav = f'<nav aria-label="{_said("Sections")}"><ol>{links}</ol></nav>' if len(report.sections) > 1 else ""
     sections = "\n".join(page.section(one) for one in report.sections)
     lang = spoken_language().replace("_", "-")
     return (

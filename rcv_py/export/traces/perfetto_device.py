@@ -112,8 +112,7 @@ class Device:
     ) -> Slices:
         table = self.entries
         number = np.array([texts.number(text) if text else 0 for text in table.texts], dtype=np.int64)
-        nameless = texts.number("event")
-        names = np.where(number[table.name[rows]] > 0, number[table.name[rows]], nameless)
+        names = np.where(number[table.name[rows]] > 0, number[table.name[rows]], texts.number("event"))
         details = {DebugAnnotation.DETAIL: number[table.detail[rows]]}
         return Slices.on(uuid, names, begin, end, category="event", arguments=details)
 

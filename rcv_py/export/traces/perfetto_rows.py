@@ -89,8 +89,7 @@ def track(uuid: int, parent: int, name: str) -> bytes:
 
 def counter_track(uuid: int, parent: int, name: str, unit: str) -> bytes:
     """Return the packet that declares a curve."""
-    own = message(COUNTER, text(6, unit))
-    return _announced(uuid, number(PARENT, parent), text(NAME, name), own)
+    return _announced(uuid, number(PARENT, parent), text(NAME, name), message(COUNTER, text(6, unit)))
 
 
 def _announced(uuid: int, *fields: bytes) -> bytes:

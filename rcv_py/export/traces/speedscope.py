@@ -144,8 +144,7 @@ def _sampled(
 def _paths(trace: Trace, tree: flame.FlameTree, place: np.ndarray, nameless: int) -> Paths:
     """Return the enclosing frames of each code line, outermost first; lines without any have one frame."""
     rows = np.flatnonzero(tree.code_row >= 0)
-    longest = tree.levels or 1
-    frames = np.full((len(trace.code) + 1, longest), -1, dtype=np.int64)
+    frames = np.full((len(trace.code) + 1, tree.levels or 1), -1, dtype=np.int64)
     depth = np.ones(len(trace.code) + 1, dtype=np.int64)
     frames[:, 0] = nameless
     for row in rows.tolist():
@@ -194,8 +193,7 @@ def _events(tokens: Tokens, paths: Paths, begin: int) -> tuple[np.ndarray, np.nd
     until = np.append(start[1:], end[-1:])
     outer, shared = paths.depth[line] - 1, _shared(paths, line)
     opened = outer + 1 - shared
-    left = np.append(outer[:-1] - shared[1:], outer[-1])
-    size = opened + 1 + left
+    size = opened + 1 + np.append(outer[:-1] - shared[1:], outer[-1])
     token, nth = np.repeat(np.arange(len(line)), size), ranges(0, size)
     is_open = nth < opened[token]
     after = nth - opened[token]  # 0: the instruction ends; then the frames around it, the innermost first

@@ -369,8 +369,7 @@ class ComparePanel(TablePanel[Comparison]):
     def _say_inner(self, shown: Shown) -> None:
         assert self.result is not None
         is_filtered = isinstance(shown, CompareRows) and len(shown) and not self.view.table.rowCount()
-        why = self.result.judgement.sentence if shown is None else ALL_WITHIN if is_filtered else ""
-        self.inner.say(why)
+        self.inner.say(self.result.judgement.sentence if shown is None else ALL_WITHIN if is_filtered else "")
 
     def _show_verdict(self) -> None:
         comparison, baseline = self.result, self.session.baseline.value

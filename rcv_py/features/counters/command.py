@@ -124,8 +124,7 @@ def _check_places(options: CountersOptions, found: Counters) -> None:
         missing = [number for number in wanted or () if number not in there]
         if missing:
             text = Message("No counter was recorded on {0} {1}.", what, missing[0])
-            names = ", ".join(map(str, there)) or "none"
-            raise UsageError(text, hint=Message("There are: {0}.", names))
+            raise UsageError(text, hint=Message("There are: {0}.", ", ".join(map(str, there)) or "none"))
 
 
 def _read(path: Path) -> str:

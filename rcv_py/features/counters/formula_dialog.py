@@ -221,8 +221,7 @@ class FormulaDialog(QtWidgets.QDialog):
         self.mistakes.clear()
         for name, editor in self.editors.items():
             mine = errors.get(name, [])
-            is_current = name == BUILT_IN or of.get(name) == editor.toPlainText()
-            editor.set_errors(mine if is_current else ())
+            editor.set_errors(mine if name == BUILT_IN or of.get(name) == editor.toPlainText() else ())
             for error in mine if name != BUILT_IN else ():
                 line, at = error.place(of.get(name, ""))
                 text = Message("{0}, line {1}, column {2}: {3}", name, line, at, error)

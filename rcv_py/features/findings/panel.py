@@ -399,8 +399,7 @@ class TriagePanel(Panel):
         return " · ".join(filter(None, (selection, note)))
 
     def command_line(self) -> command_text.CommandWords | None:
-        has_predictions = self.findings is not None and bool(self.findings.guesses)
-        predict = "--predict" if has_predictions else "--no-predict"
+        predict = "--predict" if self.findings is not None and bool(self.findings.guesses) else "--no-predict"
         return command_text.rcv(self.session, "triage", "--top=0", predict)
 
     def sheet(self) -> Sheet | None:

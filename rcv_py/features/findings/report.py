@@ -117,8 +117,7 @@ def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[model.ReportCell, ..
     if one.kind == "wave" and one.wave is not None:
         return cells.code(cells.place_text(one.wave), cells.wave_anchor(one.wave)), seen
     if one.kind == "token" and one.wave is not None:
-        line = one.line if one.line >= 0 else None
-        place = cells.place_text(one.wave, line, _hit(inputs, one), one.begin)
+        place = cells.place_text(one.wave, one.line if one.line >= 0 else None, _hit(inputs, one), one.begin)
         return cells.code(place, cells.wave_anchor(one.wave), cells.cycle_anchor(one.begin, one.wave)), seen
     if one.kind == "window":
         where = cells.code(cells.place_text(cycle=one.begin), anchor=cells.cycle_anchor(one.begin))

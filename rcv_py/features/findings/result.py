@@ -177,8 +177,7 @@ def _assumed(found: Findings) -> dict[str, Any]:
 
 
 def _waves(found: Findings) -> dict[str, int]:
-    counted = found.waves if found.choice is None else found.choice.waves
-    return {"counted": counted, "missing": found.unread}
+    return {"counted": found.waves if found.choice is None else found.choice.waves, "missing": found.unread}
 
 
 def _conclusion(found: Findings) -> dict[str, Any]:

@@ -45,12 +45,10 @@ _OF = {
 def run(options: FlameOptions) -> CommandAnswer:
     """Return the flamegraph of a capture."""
     metric = METRICS[options.metric]
-    is_hiding = metric is Metric.NONHIDDEN and options.clock is None
-    waves = counted_waves(options, (_HIDDEN,) if is_hiding else ())
+    waves = counted_waves(options, (_HIDDEN,) if metric is Metric.NONHIDDEN and options.clock is None else ())
     trace = waves.trace
     refuse_unrun(trace, "costs")
-    costs = cost_columns(trace.code)
-    charged = Charged(costs, not options.no_idle, options.clock is not None, waves.rows)
+    charged = Charged(cost_columns(trace.code), not options.no_idle, options.clock is not None, waves.rows)
     content = _content(trace, options).replace("sandwich", "source")
     with ExitStack() as open_ones:
         look = cache(partial(open_ones.enter_context, announced(waves, options)))
@@ -66,8 +64,7 @@ def run(options: FlameOptions) -> CommandAnswer:
         shown = shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
         yield from heading(waves)
         yield _grid(tree, metric, boxes, placed_labels(trace, tree, names), shown)
-        footer = _footer(tree, metric, content, waves.whose)
-        yield Message("\n{0}{1}", footer, note and " " + note)
+        yield Message("\n{0}{1}", _footer(tree, metric, content, waves.whose), note and " " + note)
 
     def table() -> ResultTable:
         every = frames(trace, tree, metric, SiblingOrder(options.order))

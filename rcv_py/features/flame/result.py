@@ -134,5 +134,4 @@ def at_least(table: ResultTable, total: float) -> ResultTable:
     row = np.full(len(table) + 1, -1, dtype=np.int64)
     row[keep] = np.arange(len(keep))
     kept = table[keep]
-    parent = row[np.asarray(kept.columns["parent"])]
-    return ResultTable(table.spec, {**kept.columns, "parent": parent})
+    return ResultTable(table.spec, {**kept.columns, "parent": row[np.asarray(kept.columns["parent"])]})

@@ -54,8 +54,7 @@ def run(options: IsaOptions) -> CommandAnswer:
         return _program(trace, options)
     if options.by == "label":
         refuse_unrun(trace, "the cost of labels")
-    costs = _costs(trace, options)
-    found = _listing(waves, costs, options)
+    found = _listing(waves, _costs(trace, options), options)
     kept = _kept(found.table, options)
     if kept is not None:
         found = found.at(kept)

@@ -347,8 +347,7 @@ class IsaPanel(CodePanel):
         self._refresh_arrows()
 
     def _isolate(self, row: int) -> None:
-        is_on = self.session.isolated_wait.value == row
-        self.session.isolated_wait.set(None if is_on else row)
+        self.session.isolated_wait.set(None if self.session.isolated_wait.value == row else row)
 
     def _show_notes(self) -> None:
         trace, notes = self.session.trace.value, self.session.notes.shown.value

@@ -117,8 +117,7 @@ class ProgramStructure:
 def program(trace: Trace, found: Branches | None) -> ProgramStructure:
     """Return the structure of a capture's code."""
     how, table = flow(trace.code), blocks(trace.code, found)
-    seen = branches((), trace.code) if found is None else found
-    rows = branch_table(seen, how)
+    rows = branch_table(branches((), trace.code) if found is None else found, how)
     return ProgramStructure(trace, table, by_label(table), loops(table, found), rows, found)
 
 

@@ -298,8 +298,7 @@ class IsaView(FoldView):
         assert self.rows is not None
         branch = self.rows.program.branch_notes.get(row, "") if self.shows_branches else ""
         ring = self.rows.program.loop_notes.get(row, "")
-        both = f"{ring} · {branch}" if ring and branch else ""
-        return tuple(filter(None, (both, branch, ring)))
+        return tuple(filter(None, (f"{ring} · {branch}" if ring and branch else "", branch, ring)))
 
     def _paint_note(self, painter: QPainter, cell: QRect, used: int, *notes: str) -> None:
         """Draw the first note that fits at the right end of the cell, after the text."""

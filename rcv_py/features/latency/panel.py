@@ -212,8 +212,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
 
     def _name(self) -> str:
         kind, choice = self.kind.value, self.session.choice
-        is_part = kind == "hidden" and choice is not None and choice.rows is not None
-        return CHOSEN if is_part else kind
+        return CHOSEN if kind == "hidden" and choice is not None and choice.rows is not None else kind
 
     def _why_not(self) -> str:
         """Return why this capture can never have such data, "" if it can."""

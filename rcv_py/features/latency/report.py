@@ -50,8 +50,7 @@ def fetches(inputs: ReportInputs) -> ReportSection | None:
 
 def hidden(inputs: ReportInputs) -> ReportSection | None:
     """Instructions by the cycles that other waves did not hide."""
-    trace = inputs.trace
-    if not inputs.waves or why_not_hidden(trace):
+    if not inputs.waves or why_not_hidden(inputs.trace):
         return None
     found = inputs.hidden
     left, cost = found.nonhidden(inputs.code), inputs.code.latency + inputs.code.idle

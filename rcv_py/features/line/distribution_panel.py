@@ -171,8 +171,7 @@ class DistributionPanel(Panel):
             what = Message("{0} of {1}", plural(len(rows), "hit"), self.plot.range_text(self._bin))
         self.shown = rows[:LISTED]
         more = Message(", {0} of them listed", LISTED) if len(rows) > LISTED else ""
-        order = MEASURE_NAMES[measure].lower()
-        self.listed.setText(Message("{0}{1}, largest {2} first", what, more, order))
+        self.listed.setText(Message("{0}{1}, largest {2} first", what, more, MEASURE_NAMES[measure].lower()))
         self.table.show_columns(hit_columns(trace, view.hits, self.shown, measure, self.times))
 
     def _follow(self) -> None:

@@ -229,8 +229,7 @@ class FactsText:
         return rich("<h4>Sums of all traced waves{}</h4>", unit) + _table(rows)
 
     def _token(self, token: details.TokenDetails) -> Rich:
-        times = (token.stall, token.busy, token.stall + token.busy)
-        stall, busy, both = map(self.times.number, times)
+        stall, busy, both = map(self.times.number, (token.stall, token.busy, token.stall + token.busy))
         spent = ("stall + issue", f"{stall} + {busy} = {both}")
         if not token.busy or not token.stall:
             spent = ("stall", stall) if token.stall else ("issue", busy)

@@ -275,8 +275,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
             return
         loops = summary.loops
         self.rows = iterations_of(loops, self._loop, None)
-        rows = iteration_table(trace, loops, self.rows, has_note=True)
-        self.view.show_columns(result_columns(rows, trace))
+        self.view.show_columns(result_columns(iteration_table(trace, loops, self.rows, has_note=True), trace))
         part = loops.iterations.at(self.rows)
 
         def name(bar: int) -> str:

@@ -61,8 +61,7 @@ def _do(action: str, options: NotesOptions, trace: Trace, places: NotePlaces) ->
     if action == "add":
         changes = NoteChanges(put=(_new(options, trace),))
     elif action == "import":
-        file = _needed(options.file, "--file", "the file to read")
-        changes = NoteChanges(put=import_notes(file, trace))
+        changes = NoteChanges(put=import_notes(_needed(options.file, "--file", "the file to read"), trace))
     else:
         ids = _needed(options.id, "--id", "the note, by the id that the list has")
         changes = NoteChanges(removed=frozenset(_named(one, places) for one in ids))
@@ -102,5 +101,4 @@ def _new(options: NotesOptions, trace: Trace) -> Note:
         span = TimeWindow(max(begin, trace.span.begin), min(end, trace.span.end))
     anchor = Anchor(tuple(options.line or ()), source=options.source, wave=wave, span=span)
     text, severity = options.note or "", Severity(options.severity or Severity.INFO)
-    author = options.author or ""
-    return new_note(trace, anchor, options.title, text=text, severity=severity, author=author)
+    return new_note(trace, anchor, options.title, text=text, severity=severity, author=options.author or "")

@@ -212,8 +212,7 @@ class OccupancyPanel(CurvePanel):
     def command_line(self) -> CommandWords | None:
         by, shown = self.chosen("group"), [row.word for row in self.shown]
         # The command knows every unit of the device, the panel those that were traced: it has to name them.
-        is_some = by in (UNIT, SIMD)
-        names = each("only", shown) if is_some else only([row.word for row in self.rows], shown)
+        names = each("only", shown) if by in (UNIT, SIMD) else only([row.word for row in self.rows], shown)
         return rcv(self.session, "occupancy", f"--by={by}", *names)
 
 

@@ -86,8 +86,7 @@ def run(options: RecordOptions) -> CommandAnswer | None:
     last = runs[-1]
     if last.attempt.capture is None:
         raise last.attempt.why_not()
-    twin = _twin(options, recorder, last) if options.twin else None
-    return _answer(options, runs, twin)
+    return _answer(options, runs, _twin(options, recorder, last) if options.twin else None)
 
 
 def _runs(
@@ -96,8 +95,7 @@ def _runs(
     """Record until the capture is complete, no setting can improve it, or the limit of runs is reached."""
     why, reasons = "", dict[str, str]()
     for number in range(1 + (0 if options.once else AGAIN)):
-        folder = _new_folder(options.out)
-        attempt = recorder.record(folder, settings, reasons)
+        attempt = recorder.record(_new_folder(options.out), settings, reasons)
         if attempt.capture is None and attempt.trouble is not None:
             raise attempt.why_not()
         if attempt.capture is not None and attempt.late is not None:
@@ -293,5 +291,4 @@ def _watch(options: RecordOptions, folder: Path) -> None:
 def _open(path: Path, before: Path | None) -> None:
     """Open a window without blocking; a running window opens the capture itself."""
     beside = () if before is None else ("--compare", str(before))
-    words = [sys.executable, "-m", "rcv_py", "view", str(path), *beside]
-    subprocess.Popen(words, start_new_session=True)
+    subprocess.Popen([sys.executable, "-m", "rcv_py", "view", str(path), *beside], start_new_session=True)

@@ -41,8 +41,7 @@ class RooflinePanel(Panel):
         self._request = self.request(self._compute, STREAM_MS)
         for label in (self.said, self.note):
             label.setContentsMargins(8, 2, 8, 2)
-        right = boxed(column((self.table, 1), self.said, self.note))
-        self.split = split(self.chart, right, sizes=(480, 620))
+        self.split = split(self.chart, boxed(column((self.table, 1), self.said, self.note)), sizes=(480, 620))
         self.remembered = {"table": self.table, "sizes": self.split}
         self.empty = page(self, (self.split, 1))
         self.chart.chosen.connect(self._choose)
@@ -90,8 +89,7 @@ class RooflinePanel(Panel):
         if missing or self.roofline is not None:
             self._computing.stop()
             scopes = () if self.roofline is None else self.roofline.scopes
-            has_any = any(one.flop() or one.bytes for one in scopes)
-            self.empty.say(missing or ("" if has_any else NOTHING))
+            self.empty.say(missing or ("" if any(one.flop() or one.bytes for one in scopes) else NOTHING))
         else:
             self.empty.say(self._computing.begin("the roofline", stage=lambda: self._request.flag.stage))
 

@@ -117,8 +117,7 @@ def _costs(waves: ChosenWaves, options: SourceOptions, file: int, line: int) -> 
     trace = waves.trace
     costs = cost_columns(trace.code)
     how = SourceCost.INCLUSIVE if options.inlined else SourceCost.SELF
-    has_causes = len(trace.waves) and not options.no_causes
-    why = reasons(trace.code, waves.of(ATTRIBUTION) if has_causes else None)
+    why = reasons(trace.code, waves.of(ATTRIBUTION) if len(trace.waves) and not options.no_causes else None)
     lines = source_lines(trace.code, costs, how, why)
     if file < 0:
         table = file_table(trace, costs, lines, how, why)

@@ -291,8 +291,7 @@ class SourcePanel(CodePanel):
             self.show_note(why)
 
     def _search(self, query: SearchQuery) -> None:
-        texts = () if self.view.lines is None else self.view.lines.text
-        self.matches, problem = matches_of(texts, query)
+        self.matches, problem = matches_of(() if self.view.lines is None else self.view.lines.text, query)
         self.view.set_matches(self.matches)
         self.strip.set_marks(self.matches)
         count = len(self.matches)

@@ -153,8 +153,7 @@ class SourceView(RowsView):
         """Hide the spaces that all visible lines begin with: deeply nested code would show little else."""
         top = self.verticalScrollBar().value()
         first, last = top // self.row_height, (top + self.viewport().height()) // self.row_height + 1
-        seen = self._indents[self.table.data_rows[first:last]]
-        least = int(seen.min(initial=BLANK))
+        least = int(self._indents[self.table.data_rows[first:last]].min(initial=BLANK))
         dedent = least if MIN_DEDENT <= least < BLANK else 0
         if dedent != self.dedent:
             self.dedent = dedent

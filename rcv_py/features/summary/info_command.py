@@ -94,8 +94,7 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
 
     def text() -> Iterator[Part]:
         lines = (line for of in (_of_format, _of_allocated, _of_waves, _of_code) for line in of(facts))
-        shown = Facts([(name, text) for name, text in lines if text])
-        yield from (bold(facts["capture"], sys.stdout), shown)
+        yield from (bold(facts["capture"], sys.stdout), Facts([(name, text) for name, text in lines if text]))
         problems = [
             (one["severity"], join_texts(" ", filter(None, (one["text"], one["hint"]))))
             for one in facts["problems"]
@@ -199,8 +198,7 @@ def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     files = Message("{0} ({1} with text)", plural(source["files"], "file"), count(source["files_with_text"]))
     mapped = Message("{0} from {1}", plural(source["mapped"], "instruction"), files)
     yield "source", mapped if source["mapped"] else "none"
-    names = ("dispatches", "events", "markers")
-    more = [f"{count(extras[name])} {name}" for name in names if extras[name]]
+    more = [f"{count(extras[name])} {name}" for name in ("dispatches", "events", "markers") if extras[name]]
     more += [Message("counters {0}", ", ".join(extras["counters"]))] if extras["counters"] else []
     yield "extras", join_texts("; ", more)
 

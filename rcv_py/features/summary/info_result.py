@@ -211,8 +211,7 @@ COMPILED_SCHEMA = Schema(
 def compiled_table(kernels: Sequence[CompiledKernel]) -> ResultTable:
     """Return one row per kernel."""
     known = [one.allocated or AllocatedRegisters(vgprs=-1, sgprs=-1, lds=-1, file="") for one in kernels]
-    numbers = [(one.vgprs, one.sgprs, one.lds, one.scratch) for one in known]
-    rows = zip(kernels, numbers, strict=True)
+    rows = zip(kernels, [(one.vgprs, one.sgprs, one.lds, one.scratch) for one in known], strict=True)
     return ResultTable.of_rows(COMPILED, [(one.name, one.target, *own, str(one.path)) for one, own in rows])
 
 

@@ -329,8 +329,7 @@ class ComputeUnitPanel(TimelinePanel):
         segment, wave, token = self._token_at(row, time, pixel)
         if segment is None:
             waiting = self.source.pending.at(row, time)
-            still = GONE if store.is_complete else STILL
-            return "" if waiting is None else store.missing.get(waiting, still)
+            return "" if waiting is None else store.missing.get(waiting, GONE if store.is_complete else STILL)
         if is_strip and wave is not None:
             return state_tip(self.times, wave, time)
         if token < 0:

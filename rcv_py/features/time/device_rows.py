@@ -129,8 +129,7 @@ class BoxRows(RowSource):
         used, part = np.unique(self._codes(seen), return_inverse=True)
         parts = Parts(boxes.row[seen] - frame.first, boxes.begin[seen], boxes.end[seen], part)
         shares = box_shares(parts, (frame.stop - frame.first, len(used)), frame.pixels)
-        number = stacked(shares, frame.spans_px, frame.pixels)
-        return np.append(used, NOTHING).astype(np.uint8)[number]
+        return np.append(used, NOTHING).astype(np.uint8)[stacked(shares, frame.spans_px, frame.pixels)]
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
         boxes, window = self.boxes, frame.pixels.window

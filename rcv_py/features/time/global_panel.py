@@ -133,8 +133,7 @@ class GlobalTimelinePanel(TimelinePanel):
                 yield Swatch(theme.without_issue(share), name, "waves with instructions")
         faint = np.flatnonzero(seen[FAINT_KERNELS : FAINT_KERNELS + KERNEL_COLORS])
         if len(faint):
-            color = theme.soft(theme.kernel(int(faint[0])), codes.FAINT)
-            yield Swatch(color, "paler: no detail", NO_DETAIL)
+            yield Swatch(theme.soft(theme.kernel(int(faint[0])), codes.FAINT), "paler: no detail", NO_DETAIL)
         for kind in MarkerKind:
             first = codes.MARKERS + kind * codes.MARKER_COLORS
             if seen[first : first + codes.MARKER_COLORS].any():
@@ -146,8 +145,7 @@ class GlobalTimelinePanel(TimelinePanel):
         return frozenset(base + code for base in (KERNELS, FAINT_KERNELS) for code in others)
 
     def marks(self) -> Marks:
-        lines = () if self.all is None else self.all.lines
-        return Marks(self.selected, self.hovered_place, lines=lines)
+        return Marks(self.selected, self.hovered_place, lines=() if self.all is None else self.all.lines)
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         trace, device = self.session.trace.value, self.all
@@ -161,8 +159,7 @@ class GlobalTimelinePanel(TimelinePanel):
         elif box >= 0:
             lines += self._box_tip(trace, device, box)
         if (held := device.boxes.count(row, pixel.begin, pixel.end)) > 1:
-            what = plural(held, "marker" if is_marker else "wave")
-            lines.append(rich("<i>This pixel holds {}.</i>", what))
+            lines.append(rich("<i>This pixel holds {}.</i>", plural(held, "marker" if is_marker else "wave")))
         return lines_tip(lines) if lines else ""
 
     def hovered(self, row: int, time: int) -> None:

@@ -266,8 +266,7 @@ class OverviewStrip(QWidget):
         self.unsetCursor()
 
     def _point(self, x: float) -> None:
-        grip = self.grip_at(x, self.session.view.value)
-        self.setCursor(CURSORS.get(grip, Qt.CursorShape.CrossCursor))
+        self.setCursor(CURSORS.get(self.grip_at(x, self.session.view.value), Qt.CursorShape.CrossCursor))
 
 
 class OverviewPanel(Panel):
@@ -293,8 +292,7 @@ class OverviewPanel(Panel):
 
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
-        has_times = trace is None or trace.has_times
-        self.strip.sentence = "" if has_times else self.reason(NO_TIMES)
+        self.strip.sentence = "" if trace is None or trace.has_times else self.reason(NO_TIMES)
         for part in (self, self.strip):
             part.setAccessibleName(translated(join_texts(". ", filter(None, (NAME, self.strip.sentence)))))
         self.strip.show_sums(None)

@@ -110,8 +110,7 @@ def _symbols(trace: Trace, given: Sequence[str]) -> list[str]:
     for name in given:
         named = [one for one in symbols if name in (one, demangled(one), short_kernel(one))]
         if not named:
-            printed = ", ".join(sorted(set(map(demangled, symbols))))
-            hint = Message("These ran: {0}.", printed)
+            hint = Message("These ran: {0}.", ", ".join(sorted(set(map(demangled, symbols)))))
             raise UsageError(Message("No kernel {0} ran here.", name), hint=hint)
         found += named
     return found

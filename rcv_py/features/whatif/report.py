@@ -22,8 +22,7 @@ def experiments(inputs: ReportInputs) -> ReportSection | None:
     shown = cells.report_table(prediction_table(found, kernel), inputs.trace)
     notes = [ReportNote(sentence) for sentence in said_of(found, kernel)]
     text = "Predicted by replaying {0} instructions with each change alone: no promise. {1}"
-    intro = Message(text, count(found[0].tokens), BASE)
-    return ReportSection("whatif", "What if", (shown, *notes), intro)
+    return ReportSection("whatif", "What if", (shown, *notes), Message(text, count(found[0].tokens), BASE))
 
 
 def critical_path(inputs: ReportInputs) -> ReportSection | None:

@@ -102,8 +102,7 @@ class ByCause(Grouping[Attribution]):
         evidence = Message("Evidence: {0}.", text.evidence)
         rests = evidence if node.cause else "Evidence: none, so no cause is assigned."
         sure = "" if text.is_certain or not node.cause else "Likely, not proven."
-        lines = (self.name(node), numbers, because, rests, sure, self.place(node))
-        return "\n".join(filter(None, lines))
+        return "\n".join(filter(None, (self.name(node), numbers, because, rests, sure, self.place(node))))
 
     def spoken(self, node: WhyNode) -> str:
         stall, idle = grouped(node.stall), grouped(node.idle)
@@ -113,8 +112,7 @@ class ByCause(Grouping[Attribution]):
         total, causes = result.total_stall, []
         for cause in result.by_cause().cause.tolist():
             rows = result.at(result.cause == cause)
-            children = list(_lines(rows, cause, total))
-            causes.append(_node(rows, total, cause=cause, depth=1, children=children))
+            causes.append(_node(rows, total, cause=cause, depth=1, children=list(_lines(rows, cause, total))))
         return _node(result, total, depth=0, children=causes)
 
     def has_rows(self, result: Attribution) -> bool:

@@ -102,8 +102,7 @@ def _below(trace: Trace, part: Attribution, row: int, by: str, short: dict[str, 
     place = short_place(source_of(trace, blamed if by == "instruction" else line), short)
     if by == "instruction":
         return Message("  {0}{1}", cause, by_it), place
-    blamed_for = "  → perhaps {0}: {1}" if is_guess else "  → {0}: {1}"
-    return Message(blamed_for, own, cause), place
+    return Message("  → perhaps {0}: {1}" if is_guess else "  → {0}: {1}", own, cause), place
 
 
 def _row(table: Attribution, row: int, total: int, by: str, key: int, *texts: str) -> list[str]:

@@ -139,5 +139,4 @@ class Grouping(Generic[Result]):
 
 def number(slot: str, field: Field, attribute: str = "", **more: Any) -> TreeColumn[WhyNode]:
     """Return a column of numbers of nodes; the attribute has the column's name unless it is given."""
-    column = number_column(field, attrgetter(attribute or slot), WIDTHS[slot], **more)
-    return replace(column, id=slot)
+    return replace(number_column(field, attrgetter(attribute or slot), WIDTHS[slot], **more), id=slot)

@@ -181,8 +181,7 @@ def wait_documents(
         part = own if most is None else slice(own.start, min(own.stop, own.start + most))
         places = samples[part].records(field.name for field in common.PLACE)
         numbers = producers[part].records(("hits", "stall", "guessed", "share_of_wait_stall"))
-        latency = samples[part].records(field.name for field in _SAMPLED)
-        rows = zip(places, numbers, latency, strict=True)
+        rows = zip(places, numbers, samples[part].records(field.name for field in _SAMPLED), strict=True)
         return [place | own | {"latency": sample} for place, own, sample in rows]
 
     heads = wait_table(trace, found)[waits].rows()
