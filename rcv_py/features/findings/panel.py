@@ -193,7 +193,7 @@ class TriagePanel(Panel):
         held, stages = store.batches, self._stages
 
         def job() -> Findings:
-            from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - it imports a compiler
+            from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - only a replay needs it
 
             return with_predictions(trace, found, held, stages.append)
 

@@ -38,7 +38,7 @@ from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.work.playing import NOTHING as DRAWN_NOTHING
 from rcv_py.work.playing import PlayedWaves, Recordings
 
-if TYPE_CHECKING:  # it imports a compiler
+if TYPE_CHECKING:  # only a replay needs it
     from rcv_py.analysis.whatif.predict import Prediction
 
 SLOW = (

@@ -16,7 +16,7 @@ from rcv_py.results.places import placed
 from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, ResultTable, Spec
 
-if TYPE_CHECKING:  # they import a compiler, and the window names fields before any replay
+if TYPE_CHECKING:  # the window names fields before any replay
     from rcv_py.analysis.whatif.critical_path import PathTable
     from rcv_py.analysis.whatif.experiments import SampledWaves
     from rcv_py.analysis.whatif.predict import Prediction
@@ -195,7 +195,7 @@ def cuts(found: Sequence[Prediction]) -> list[str]:
 
 def path_rows(trace: Trace, found: PathTable) -> ResultTable:
     """Return one row per instruction and cause of the critical path, then instructions off it."""
-    from rcv_py.analysis.whatif.critical_path import CAUSES  # noqa: PLC0415 - it imports a compiler
+    from rcv_py.analysis.whatif.critical_path import CAUSES  # noqa: PLC0415 - only a replay needs it
 
     names = {int(cause): name for cause, (name, _) in CAUSES.items()}
     columns: Columns = {

@@ -19,7 +19,7 @@ from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.schema import Form, Schema
 from rcv_py.results.table import Column, Columns, ResultTable, Spec
 
-if TYPE_CHECKING:  # it imports a compiler, and the window shows waits without trying moves
+if TYPE_CHECKING:  # the window shows waits without trying moves
     from rcv_py.analysis.whatif.hoist import Tried
 
 _LATENCY = kinds.MEAN_CYCLES._replace(digits=1, text=lambda cycles: count(round(cycles)))
