@@ -235,17 +235,16 @@ SLOW = """
 import os, time
 from contextlib import contextmanager
 from rcv_py.base import whole_files
-real = whole_files._opened
+real = whole_files._beside
 @contextmanager
-def opened(path, part):
-    with real(path, part) as stream:
-        stream.write(b'half a file')
-        stream.flush()
+def beside(target, makes_folders):
+    with real(target, makes_folders) as part:
+        part.write_bytes(b'half a file')
         os.write(1, b'ready\\n')  # in one piece, whoever else writes
         while True:
             time.sleep(0.01)
-        yield stream
-whole_files._opened = opened
+        yield part
+whole_files._beside = beside
 """
 
 

@@ -25,7 +25,6 @@ _END = (
 )
 _CLASSES = "Classes: finer than kinds, by mnemonic; waits by what they wait for"
 _OF = "Of the latency of all instructions."
-_SPREAD = ("min", "median", "p95", "max")
 _GOTO = "--goto of `rcv view` and Go to place (Ctrl+G) accept it."
 
 
@@ -100,7 +99,10 @@ def _hits(inputs: ReportInputs) -> ReportTable:
     spreads = [one.spread for one in found.values()]
     return cells.table(
         cells.links(inputs, list(found)),
-        *(cells.numbers(name, [getattr(one, name) for one in spreads]) for name in _SPREAD),
+        cells.numbers("min", [one.min for one in spreads]),
+        cells.numbers("median", [one.median for one in spreads]),
+        cells.numbers("p95", [one.p95 for one in spreads]),
+        cells.numbers("max", [one.max for one in spreads]),
         cells.column("slowest hit at cycle", starts, is_number=True),
         cells.column("place of the slowest hit", places, _GOTO),
         caption="Latency of one hit, in cycles; Go to place in the window accepts the texts at the right",

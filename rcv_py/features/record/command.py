@@ -27,7 +27,7 @@ from rcv_py.features.findings.options import TriageOptions
 from rcv_py.features.record import result as recording
 from rcv_py.features.record.options import RecordOptions
 from rcv_py.formats.open import open_trace
-from rcv_py.results.table import Columns, ResultTable
+from rcv_py.results.table import ResultTable
 from rcv_py.work.recording import recorder as recorded
 from rcv_py.work.recording.machine import There, ThisMachine
 from rcv_py.work.recording.recorder import PROGRAM, AttachedProcess, Attempt, Recorder, recording_words
@@ -214,25 +214,21 @@ def _answer(options: RecordOptions, runs: list[CheckedRun], twin: Path | None) -
     capture = last.attempt.capture
     assert capture is not None
     is_serious = any(note.is_serious for note in last.notes)
-    tried = [run.attempt for run in runs]
-    columns: Columns = {
-        "run": range(1, len(runs) + 1),
-        "why": [run.why for run in runs],
-        "folder": [str(attempt.folder) for attempt in tried],
-        "capture": [None if attempt.capture is None else str(attempt.capture) for attempt in tried],
-        "captures": [attempt.captures for attempt in tried],
-        "exit_code": [attempt.code for attempt in tried],
-        "verdict": [run.verdict for run in runs],
-    }
+    rows = []
+    for number, run in enumerate(runs, 1):
+        tried = run.attempt
+        path = None if tried.capture is None else str(tried.capture)
+        rows.append((number, run.why, str(tried.folder), path, tried.captures, tried.code, run.verdict))
 
     def document() -> dict[str, Any]:
-        settings = {"settings": [dict(attempt.settings) for attempt in tried]}
+        settings = [dict(run.attempt.settings) for run in runs]
+        described = [(*row, chosen) for row, chosen in zip(rows, settings, strict=True)]
         return {
             "capture": str(capture),
             "replicate": None if twin is None else str(twin),
             "is_serious": is_serious,
             "command": list(last.attempt.words),
-            "runs": ResultTable(recording.DOCUMENT, {**columns, **settings}).rows(),
+            "runs": ResultTable.of_rows(recording.DOCUMENT, described).rows(),
         }
 
     facts = [("verdict", last.verdict)]
@@ -249,7 +245,7 @@ def _answer(options: RecordOptions, runs: list[CheckedRun], twin: Path | None) -
     return CommandAnswer(
         schema=recording.SCHEMA,
         document=document,
-        csv=lambda: ResultTable(recording.RUNS, columns).csv(),
+        csv=lambda: ResultTable.of_rows(recording.RUNS, rows).csv(),
         code=ExitCode.STRICT if options.strict and is_serious else ExitCode.DONE,
         is_written=True,
     )
