@@ -96,7 +96,7 @@ def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problem
     """Return the code from `rows` of the table in file `name`, and dictionaries of `data`.  Never raises."""
     columns = code_columns(rows, data.get("header"))
     columns = columns._replace(text=list(with_high_registers(columns.text)))
-    most = (NAME_LETTERS if text.startswith(_LABELS) else INSTRUCTION_LETTERS for text in columns.text)
+    most = [NAME_LETTERS if text.startswith(_LABELS) else INSTRUCTION_LETTERS for text in columns.text]
     texts = list(map(elide_right, columns.text, most))
     sources = [elide_right(source, SOURCE_LETTERS) for source in columns.source]
     ends = "their ends are left out"
@@ -143,7 +143,7 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
     """The rows whose instruction is a text; short rows are padded, long ones cut."""
     place = _positions(header)
     text_at = place.get("isa", -1)
-    listed = (row for row in rows if isinstance(row, list) and len(row) > text_at)
+    listed = [row for row in rows if isinstance(row, list) and len(row) > text_at]
     usable = [row for row in listed if isinstance(row[text_at], str)]
     by_place = list(zip_longest(*(row[:_MAX_COLUMNS] for row in usable)))  # pads short rows with None
     nothing = (None,) * len(usable)
@@ -297,7 +297,7 @@ def _markers(rows: object, problems: Problems) -> tuple[MarkerName, ...]:
 def _triples(rows: object) -> list[tuple[int, int, int]]:
     triples = []
     for row in list_of(rows):
-        a, b, c, *_ = *(whole_number(value, -1) for value in list_of(row)), -1, -1, -1
+        a, b, c, *_ = *(whole_number(value, -1) for value in list_of(row)[:3]), -1, -1, -1
         if min(a, b, c) >= 0:
             triples.append((a, b, c))
     return triples
