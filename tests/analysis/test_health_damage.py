@@ -107,6 +107,17 @@ def test_tokens_without_a_line(capture: Path) -> None:
     note = notes_of(capture)["unmatched"]
     assert note.number("instructions") == 3
     assert note.number("their cycles") == sum(lost)
+    assert note.remedy.startswith("The code object they ran in was not captured")
+
+
+@pytest.mark.parametrize("content", ["", '{"code": [[', "[]", '{"code": []}', None])
+def test_code_that_cannot_be_read_is_to_blame_itself(content: str | None, capture: Path) -> None:
+    code = capture / "code.json"
+    code.unlink() if content is None else code.write_text(content)
+    trace = open_trace(capture)
+    problem = next(one for one in trace.problems if one.where == "code.json")
+    assert notes_about(trace)["unmatched"].remedy == str(problem)
+    assert problem.text.startswith("code.json")
 
 
 def test_a_placeholder_names_a_unit_that_had_waves(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from rcv_py.analysis.events.marker_spans import LOST, PRIVILEGED, marker_spans, 
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
 from rcv_py.analysis.program import code_match
-from rcv_py.base.problems import Severity
+from rcv_py.base.problems import Affects, Severity
 from rcv_py.base.runs import ascending, borders
 from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.trace import Trace
@@ -234,10 +234,17 @@ _merge = by_field(Unmatched, **dict.fromkeys(Unmatched._fields, sum))
 UNMATCHED = Reduction(_map, _merge, unchanged)
 
 
-def unmatched(lost: Unmatched) -> HealthNote | None:
-    """Return a note if executed instructions match no line of code.json."""
+NOT_CAPTURED = (
+    "The code object they ran in was not captured: let the profiler see it being loaded, so start the "
+    "program under rocprofv3 rather than attaching to it, and keep the .out files beside the .att files."
+)
+
+
+def unmatched(trace: Trace, lost: Unmatched) -> HealthNote | None:
+    """Return a note if executed instructions match no line of the code, which may itself be unreadable."""
     if not lost.executions:
         return None
+    no_code = (str(it) for it in trace.problems if Affects.CODE in it.affects and not len(trace.code))
     share = percent(lost.cycles, lost.all_cycles)
     cycles = Message("{0} ({1} of the latency)", count(lost.cycles), share)
     return HealthNote(
@@ -250,9 +257,7 @@ def unmatched(lost: Unmatched) -> HealthNote | None:
             number("waves", lost.waves),
         ),
         consequence="Their cycles are charged to no instruction and no source line.",
-        remedy="The code object they ran in was not captured: let the profiler see it being loaded, so start "
-        "the program under rocprofv3 rather than attaching to it, and keep the .out files beside the .att "
-        "files.",
+        remedy=next(no_code, NOT_CAPTURED),
     )
 
 
