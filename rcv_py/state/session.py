@@ -1,11 +1,10 @@
-"""The central mutable state: the open capture, the selection and the view; the search for an execution."""
+"""The central mutable state: the open capture, the selection and the view."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,184 +20,25 @@ from rcv_py.base.progress import Stage
 from rcv_py.base.runs import ascending
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import LatencyMode, SourceCost, Which
-from rcv_py.model.notes import Anchor, Note, NoteChanges
+from rcv_py.model.notes import Anchor, Note
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
+from rcv_py.state.executions import ALL, CountedExecutions, ExecutionQuery, ExecutionSearch
+from rcv_py.state.notes import SessionNotes
 from rcv_py.state.selection import History, Hover, MeasuredPair, SearchQuery, Selection, Visit, moved
 from rcv_py.state.wave_store import Snapshot, WaveStore
 
 if TYPE_CHECKING:  # they import analyses that most sessions do not need
     from rcv_py.analysis.compare.costs import CaptureCosts
-    from rcv_py.analysis.cost.distribution import LineHits
     from rcv_py.analysis.device.wave_states import StateStrip
     from rcv_py.analysis.whatif.asked import ChangeRequest
 
-QUICK_TOKENS = 500_000  # executions of an instruction among that many are found in a few ms
-TOKENS_A_WAVE = 200  # overhead per wave, in tokens
 MIN_WINDOW = 16  # cycles
 MAX_TRIED = 64  # typical waves, of which one should have run an instruction
 MIN_VISIBLE_PX = 24  # a narrower selected token is hard to see among others
 REVEAL_PX = 40  # its width after zooming in
-
-
-class SessionNotes:
-    """Notes on the open capture, as cells and verbs; the store of files reads `changes` and calls `take`."""
-
-    def __init__(self) -> None:
-        self.shown: Cell[tuple[Note, ...]] = Cell(())  # of the files, with unsaved changes
-        self.changes: Cell[NoteChanges | None] = Cell(None)  # which are not in a file yet
-        self.draft: Cell[Note | None] = Cell(None)  # the note in the editor; a new note has no id
-        self._filed: tuple[Note, ...] = ()  # as in the files
-
-    def write(self, anchor: Anchor) -> None:
-        """Let the user write a note about a place."""
-        self.draft.set(Note(id="", title="", anchor=anchor))
-
-    def put(self, note: Note) -> None:
-        """Add a note, or replace one by a new version."""
-        self._change(NoteChanges(put=(note,)))
-
-    def remove(self, id_: str) -> None:
-        """Remove a note."""
-        self._change(NoteChanges(removed=frozenset((id_,))))
-
-    def take(self, filed: tuple[Note, ...], saved: NoteChanges | None = None) -> None:
-        """Show the current notes of files, with the user's changes except `saved`, which files have."""
-        self._filed, left = filed, self.changes.value
-        if left is not None and saved is not None:
-            left = left.without(saved) or None
-        self.shown.set(filed if left is None else left.on(filed))
-        self.changes.set(left)
-
-    def forget(self) -> None:
-        """Show the notes of no capture."""
-        self._filed = ()
-        self.draft.set(None)
-        self.changes.set(None)
-        self.shown.set(())
-
-    def _change(self, changes: NoteChanges) -> None:
-        self.draft.set(None)
-        left = self.changes.value
-        left = changes if left is None else left.then(changes)
-        self.shown.set(left.on(self._filed))
-        self.changes.set(left)
-
-
-class CountedExecutions(NamedTuple):
-    """The executions that a view counts, limited to a shader engine and a range; None: all."""
-
-    se: int | None = None
-    window: TimeWindow | None = None
-
-    def of(self, hits: LineHits) -> np.ndarray:
-        """The rows of executions that are counted, int64, ascending; all rows if none is."""
-        is_counted = np.ones(len(hits), dtype=bool)
-        if self.se is not None:
-            is_counted &= hits.se == self.se
-        if self.window is not None:
-            is_counted &= (hits.start < self.window.end) & (hits.start + hits.latency > self.window.begin)
-        return np.flatnonzero(is_counted if is_counted.any() else ~is_counted)
-
-
-ALL = CountedExecutions()
-
-
-class ExecutionQuery(NamedTuple):
-    """A search for an execution of an instruction among the executions of all chosen waves.
-
-    `place` has the instruction and the rest of the selection; FASTER and SLOWER start from its execution.
-    """
-
-    place: Selection
-    which: Which = Which.MEDIAN
-    among: CountedExecutions = ALL
-    is_again: bool = False  # repeated with more waves: the place is the same visit
-
-
-class ExecutionSearch:
-    """Finds executions for a session, and selects them there."""
-
-    def __init__(self, session: Session) -> None:
-        self.sought: Cell[ExecutionQuery | None] = Cell(None)  # a search that a thread runs
-        self._session = session
-        self._found: tuple[ExecutionQuery, Selection] | None = None  # the last search and its result
-
-    def forget(self) -> None:
-        """End the search, and do not repeat the last one."""
-        self._found = None
-        self.sought.set(None)
-
-    def of_line(self, line: int) -> Callable[[], LineHits]:
-        """Return a function, for any thread: the executions of a line in the waves that count and were read.
-
-        If none of these ran it, the executions of all waves.  A capture must be open.
-        """
-        from rcv_py.analysis.cost.distribution import hits_of  # noqa: PLC0415 - as above
-
-        choice, reduction = self._session.choice, hits_of(line, has_idle=False)
-        rows = None if choice is None else choice.rows
-        ask = self._session.snapshot().incremental("executions", reduction, line)
-
-        def answer() -> LineHits:
-            found = ask(rows)
-            return found if len(found) or rows is None else ask(None)
-
-        return answer
-
-    def find(self, sought: ExecutionQuery) -> None:
-        """Find an execution now if that is quick, else set `sought`, so that a thread finds it."""
-        session, line = self._session, sought.place.line
-        store = session.store
-        if store is None or line is None or not store.batches:
-            if not sought.is_again:
-                self._found = sought, sought.place
-                session.select(sought.place)
-            return
-        is_quick = store.tokens + TOKENS_A_WAVE * store.count <= QUICK_TOKENS and not store.absent
-        if is_quick:
-            self.sought.value = sought  # without notifying watchers
-            self.found(sought, self.of_line(line)())
-        else:
-            session.selection.set(sought.place)
-            self.sought.set(sought)
-
-    def found(self, sought: ExecutionQuery, hits: LineHits) -> None:
-        """Select the result of a search among the executions of its line."""
-        from rcv_py.analysis.cost.distribution import pick  # noqa: PLC0415 - as above
-
-        if self.sought.value is not sought:
-            return
-        session, place = self._session, sought.place
-        trace = session.trace.value
-        assert trace is not None
-        hits = hits.at(sought.among.of(hits))
-        row = None if place.wave is None else trace.waves.row(place.wave)
-        current = np.flatnonzero((hits.wave == row) & (hits.hit == place.hit))  # empty if either is None
-        at = pick(hits, sought.which, int(current[0]) if len(current) else -1)
-        if at >= 0:
-            place = replace(place, wave=trace.waves.id(int(hits.wave[at])), hit=int(hits.hit[at]))
-        is_final = not session.is_streaming and session.populations.value is not None
-        self._found = None if is_final else (sought, place)
-        if not sought.is_again:
-            session.select(place)
-            return
-        self.sought.set(None)
-        if place != session.selection.value:
-            session.selection.set(place)
-            session.reveal()
-            session.history.replace(Visit(place, session.view.value))
-
-    def find_again(self) -> None:
-        """Repeat the search with all waves, if its earlier result is still selected."""
-        session = self._session
-        if self._found is None or session.is_streaming or self._found[1] != session.selection.value:
-            return
-        sought, _ = self._found
-        if sought.which in (Which.FASTEST, Which.MEDIAN, Which.SLOWEST):
-            self.find(sought._replace(is_again=True))
 
 
 @dataclass(frozen=True, eq=False)

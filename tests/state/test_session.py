@@ -278,7 +278,7 @@ def test_fastest_and_slowest_and_one_by_one_between_them(session: Session) -> No
 def test_a_large_capture_is_looked_through_by_somebody_else(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rcv_py.state.session.QUICK_TOKENS", 1)
+    monkeypatch.setattr("rcv_py.state.executions.QUICK_TOKENS", 1)
     line, visits = hot_line(session), len(session.history.visits)
     session.select_line(line)
     sought = session.executions.sought.value
