@@ -96,6 +96,26 @@ def test_kernels_that_threads_begin_together_keep_their_own_folders(room: Path, 
     assert config.CACHE_DIR == ""
 
 
+def test_a_thread_that_begins_meanwhile_keeps_machine_code(
+    room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other thread comes before the first has named the folder, and must name it itself."""
+    doubled: Callable[[np.ndarray], None] = load(room).doubled
+    keep, column, kept = compiled._keep, np.array([1, 2]), list[Path]()
+
+    def keep_after_the_other(code: object, folder: Path) -> None:
+        monkeypatch.setattr(compiled, "_keep", keep)
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(doubled, column).result(HANG_S)
+        kept.extend(folder.rglob("*.nbc"))
+        keep(code, folder)
+
+    monkeypatch.setattr(compiled, "_keep", keep_after_the_other)
+    doubled(column)
+    assert column.tolist() == [4, 8]
+    assert len(kept) == 1
+
+
 def test_of_processes_that_begin_together_one_compiles(room: Path) -> None:
     program = """
 import numpy as np

@@ -166,12 +166,14 @@ class _Compiled:
         with _FOLDER_LOCK:
             chosen = _numba().config.CACHE_DIR  # by the user
         folder = Path(chosen) if chosen else cache_folder(Path(self._function.__code__.co_filename).parent)
-        if self._code is None:
-            self._code = _numba().njit(_with_parts(self._function), nogil=True, **PLAIN)
+        code = self._code
+        if code is None:
+            code = _numba().njit(_with_parts(self._function), nogil=True, **PLAIN)
             if self._is_kept:
-                _keep(self._code, folder)
+                _keep(code, folder)
+            self._code = code  # only now, else another thread would compile it and keep nothing
         with _alone(folder, self._function.__qualname__) if self._is_kept else nullcontext():
-            result = _quickly(self._code, values)
+            result = _quickly(code, values)
         self._known.add(types)
         return result
 
