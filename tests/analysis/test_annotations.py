@@ -8,13 +8,7 @@ import pytest
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.cost_columns import cost_columns, split_cycles
-from rcv_py.analysis.cost.annotations import (
-    Annotation,
-    Ingredients,
-    LineBars,
-    annotation,
-    why_not,
-)
+from rcv_py.analysis.cost.annotations import Annotation, Ingredients, LineBars, annotation, why_not
 from rcv_py.analysis.cost.hotspot import HotspotBins
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency
 from rcv_py.model.kinds import KIND_COUNT, StallReason, TokenKind

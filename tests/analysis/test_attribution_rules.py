@@ -191,10 +191,7 @@ def test_a_result_that_was_overwritten_is_not_waited_for() -> None:
     texts = ["; k", "v_mfma_f32_32x32x8_f16 v[0:15], v[20:21], v[22:23], v[0:15]", "v_mov_b32_e32 v3, v31",
              "v_add_f32_e32 v40, v3, v30", "v_add_f32_e32 v41, v4, v30"]  # fmt: skip
     rows = [(1, 0, 0, 4), (2, 8, 0, 4), (3, 12, 20, 4), (4, 36, 16, 4)]
-    assert stalled(texts, rows) == {
-        (3, Cause.UNEXPLAINED): (20, -1),
-        (4, Cause.MATRIX_RESULT): (16, 1),
-    }
+    assert stalled(texts, rows) == {(3, Cause.UNEXPLAINED): (20, -1), (4, Cause.MATRIX_RESULT): (16, 1)}
 
 
 def test_a_matrix_result_is_charged_until_the_required_distance_is_over() -> None:
@@ -217,10 +214,7 @@ def test_what_another_wave_issued_is_arbitration_only_where_it_overlaps() -> Non
     texts = ["; k", "v_add_f32_e32 v1, v2, v3", "v_add_f32_e32 v4, v5, v6", "s_mov_b32 s0, 0"]
     first = [(3, 0, 0, 4), (1, 4, 0, 4), (1, 8, 0, 4)]
     second = [(3, 0, 0, 4), (2, 4, 16, 4)]
-    assert stalled(texts, first, second) == {
-        (2, Cause.ARBITRATION): (8, 1),
-        (2, Cause.UNEXPLAINED): (8, -1),
-    }
+    assert stalled(texts, first, second) == {(2, Cause.ARBITRATION): (8, 1), (2, Cause.UNEXPLAINED): (8, -1)}
 
 
 def test_a_memory_instruction_stalls_for_the_queue_while_a_crowd_is_in_flight() -> None:

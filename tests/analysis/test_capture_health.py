@@ -13,19 +13,8 @@ import numpy as np
 import orjson
 import pytest
 
-from rcv_py.analysis.health.capture_health import (
-    CHECKED,
-    capture_health,
-    headline,
-    verdict,
-)
-from rcv_py.analysis.health.input_yaml import (
-    KEYS,
-    command_line,
-    input_settings,
-    input_yaml,
-    kernel_pattern,
-)
+from rcv_py.analysis.health.capture_health import CHECKED, capture_health, headline, verdict
+from rcv_py.analysis.health.input_yaml import KEYS, command_line, input_settings, input_yaml, kernel_pattern
 from rcv_py.analysis.health.mapping import effective_lines, what_line
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import line_costs, replicate_noise

@@ -81,12 +81,7 @@ def test_the_median_is_in_the_middle_and_p95_is_the_time_of_a_hit(values: list[i
     assert found.p95 in values
     assert sum(v <= found.p95 for v in values) >= 0.95 * len(values) - 1e-9
     assert sum(v < found.p95 for v in values) < 0.95 * len(values)
-    assert (found.min, found.max, found.total, found.hits) == (
-        order[0],
-        order[-1],
-        sum(values),
-        len(values),
-    )
+    assert (found.min, found.max, found.total, found.hits) == (order[0], order[-1], sum(values), len(values))
 
 
 @given(
@@ -144,12 +139,7 @@ def test_a_bin_lists_exactly_its_hits(measure: str) -> None:
 def test_spread_is_that_of_sorted_times(values: list[int]) -> None:
     found, order = spread(np.array(values)), sorted(values)
     assert found is not None
-    assert (found.hits, found.min, found.max, found.total) == (
-        len(values),
-        order[0],
-        order[-1],
-        sum(values),
-    )
+    assert (found.hits, found.min, found.max, found.total) == (len(values), order[0], order[-1], sum(values))
     assert found.median == statistics.median(values)
     assert found.p95 == order[-(-len(order) * 95 // 100) - 1]
 

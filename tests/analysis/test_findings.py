@@ -38,14 +38,7 @@ from tests.support.samples import sample_path, write_sample
 from tests.support.simd_cycles import simds
 
 # Also of a kernel without any pattern: where it starts, how it fills the device, and that it executes at all.
-EVERYWHERE = {
-    "wave-launch",
-    "instruction-fetch",
-    "low-occupancy",
-    "ramp-up",
-    "issue-bound",
-    "long-prologue",
-}
+EVERYWHERE = {"wave-launch", "instruction-fetch", "low-occupancy", "ramp-up", "issue-bound", "long-prologue"}
 # Made of the same waits as other findings, which their texts say.
 AGAIN = {"redundant-wait", "memory-bound", "long-prologue"}
 
@@ -243,8 +236,7 @@ def test_costs_on_a_decorator_are_called_a_collapse() -> None:
     texts = ["v_mov_b32 v0, 0", "v_mov_b32 v1, 0", "v_mov_b32 v2, 0"]
     wave = build.wave("vvvvvvvV|V|V", [0, 1, 2])
     trace = build.trace(
-        build.code(texts, latency=[90, 5, 5], hits=[1, 1, 1], chains=[[(0, 1)], [(0, 3)], [(0, 4)]]),
-        [wave],
+        build.code(texts, latency=[90, 5, 5], hits=[1, 1, 1], chains=[[(0, 1)], [(0, 3)], [(0, 4)]]), [wave]
     )
     lines = ("@kernel", "def work():", "    load()", "    store()")
     for text, is_collapsed in ((lines, True), (("total += load()", *lines[1:]), False)):

@@ -61,11 +61,7 @@ def test_a_finding_is_small_if_bound_and_range_are() -> None:
         (Predicted(0.016, 0.0, 0.2), None, "≤ 22 % → 1.6 % (0–20)"),
         (Predicted(0.016, -0.012, 0.2), None, "≤ 22 % → 1.6 % (−1.2 to 20)"),
         (Predicted(0.2, 0.2, 0.2), None, "≤ 22 % → 20 %"),
-        (
-            Predicted(0.004, -0.0001, 0.004),
-            Predicted(0.21, 0.1, 0.22),
-            "≤ 22 % → 0.4 % (0–0.4); limit 21 %",
-        ),
+        (Predicted(0.004, -0.0001, 0.004), Predicted(0.21, 0.1, 0.22), "≤ 22 % → 0.4 % (0–0.4); limit 21 %"),
         (LIMIT, LIMIT, "≤ 22 % → 21 % (10–22)"),
     ],
 )

@@ -179,11 +179,7 @@ def drawn(percent: float) -> tuple[str, str]:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", ["matmul_small", "kernels"])
 def test_every_number_of_the_scripts(
-    name: str,
-    form: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     folder = tmp_path / "ui_output_agent_1_dispatch_4"

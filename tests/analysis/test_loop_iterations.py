@@ -85,11 +85,7 @@ def test_loops_are_jumps_back_counted_one_by_one(trace: Trace) -> None:
 def test_a_drawing() -> None:
     trace, batches = drawn(THREE)
     found = LOOPS.of(trace, batches).loops
-    assert rows(found) == [
-        (0, 0, 2, 9, 1, 0, 2, 0),
-        (0, 1, 9, 14, 0, 0, 0, 0),
-        (0, 2, 14, 22, 0, 1, 2, 2),
-    ]
+    assert rows(found) == [(0, 0, 2, 9, 1, 0, 2, 0), (0, 1, 9, 14, 0, 0, 0, 0), (0, 2, 14, 22, 0, 1, 2, 2)]
     assert found.iterations.kinds[:, TokenKind.VALU].tolist() == [6, 4, 4]
     assert found.iterations.kinds[:, TokenKind.JUMP].tolist() == [1, 1, 0]
     table = found.table

@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.device.occupancy_limits import (
-    GUESS,
-    OccupancyLimits,
-    occupancy_limits,
-    waves_on_simd,
-)
+from rcv_py.analysis.device.occupancy_limits import GUESS, OccupancyLimits, occupancy_limits, waves_on_simd
 from rcv_py.analysis.program.registers import register_use, wave_lanes
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.formats.uiout.run_files import run_facts

@@ -2,12 +2,7 @@
 
 import json
 
-from rcv_py.analysis.cost.place_text import (
-    NO_PLACE,
-    beside,
-    instruction_place,
-    place_text,
-)
+from rcv_py.analysis.cost.place_text import NO_PLACE, beside, instruction_place, place_text
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import SourceFile
 from tests.support.samples import sample_path

@@ -10,12 +10,7 @@ from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import Roofline, roofline
 from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
-from rcv_py.analysis.program.operations import (
-    MATRIX,
-    VECTOR,
-    matrix_type,
-    vector_type,
-)
+from rcv_py.analysis.program.operations import MATRIX, VECTOR, matrix_type, vector_type
 from rcv_py.features.roofline.result import roofline_facts
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind

@@ -187,11 +187,7 @@ def test_ranks_by_line_source_and_kind() -> None:
     ]
     assert [
         (one.name, one.rows, one.latency, one.text) for one in ranking(CODE, SOURCES, COSTS, "source")
-    ] == [
-        (NO_SOURCE, 1, 1000, ""),
-        ("/x/b.py:4", 2, 110, ""),
-        ("/x/lib/a.py:5", 1, 1, "five"),
-    ]
+    ] == [(NO_SOURCE, 1, 1000, ""), ("/x/b.py:4", 2, 110, ""), ("/x/lib/a.py:5", 1, 1, "five")]
     assert [(one.name, one.rows, one.latency) for one in ranking(CODE, SOURCES, COSTS, "kind")] == [
         ("IMMED", 1, 1000),
         ("MATRIX", 1, 100),

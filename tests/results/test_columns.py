@@ -15,7 +15,7 @@ ABOVE = ("api", "cli", "export", "features", "ui", "work")  # what results are f
 HARDWARE = {"se", "sa", "cu", "simd", "slot", "wid"}  # where a wave was: attributes of every table of waves
 COLOURS = {"export.interactive.page"}  # lists roles of colours, some of which are called as columns
 YET = {  # to be converted
-    "features.why.grouping",  # widths of the columns of three tables that share a tree
+    "features.why.grouping"  # widths of the columns of three tables that share a tree
 }
 
 

@@ -185,10 +185,7 @@ def test_what_is_hidden_from_people_stays_in_documents() -> None:
     hidden = SPEC.hide(ShownIn.TEXT, "median", "share")
     assert {field.name for field in SPEC.at(ShownIn.TEXT)} - {
         field.name for field in hidden.at(ShownIn.TEXT)
-    } == {
-        "median",
-        "share",
-    }
+    } == {"median", "share"}
     assert hidden.at(ShownIn.DATA) != ()
     assert hidden.field().shape == SPEC.field().shape
 
