@@ -150,7 +150,6 @@ def test_issue_and_work_stand_beside_each_other_in_the_summary(
 
 def test_units_add_up_to_the_waves_of_the_device(trace: Trace, truth: Truth, resident: np.ndarray) -> None:
     table = unit_table(trace)
-    assert table is not None
     assert int(table.columns["cycles"].sum()) == resident.sum()
     units = Counter((se, cu) for se, cu in truth.residencies[:, :2].tolist())
     found = zip(*(table.columns[name].tolist() for name in ("se", "cu", "waves")), strict=True)

@@ -196,7 +196,6 @@ def test_lost_packets_and_stalls_of_the_trace_are_told_apart() -> None:
     trace = open_trace(sample_path("events"))
     note = notes_of(trace)["buffer"]
     assert note.title == "The trace lost packets"
-    assert trace.events is not None
     only_stalls = trace.events._replace(kind=np.where(trace.events.kind == 6, 9, trace.events.kind))
     note = notes_of(replace(trace, events=only_stalls))["buffer"]
     assert (note.severity, note.title) == (Severity.WARNING, "The trace unit stalled the shader engine")
@@ -399,7 +398,6 @@ def test_how_far_the_traced_unit_is_off(name: str) -> None:
         if program == main:
             lives[(se, unit, simd) in traced].append(end - begin)
     found = representation(trace)
-    assert found is not None
     assert (found.traced, found.others) == (len(lives[True]), len(lives[False]))
     gap = fmean(lives[True]) / fmean(lives[False]) - 1
     assert found.gap == pytest.approx(gap)
@@ -423,7 +421,6 @@ def test_other_units_that_live_longer() -> None:
 def test_the_wave_of_median_life_is_a_traced_wave_of_middling_life(name: str) -> None:
     trace, (_, truth) = sample_trace(name), sample(name)
     found = representation(trace)
-    assert found is not None
     middle = median((truth.residencies[:, 5] - truth.residencies[:, 4]).tolist())
     off = np.abs(trace.waves.end - trace.waves.begin - middle)
     assert off[found.typical] == off.min() < 0.05 * middle
@@ -512,7 +509,6 @@ def test_replicates_differ_by_what_is_known_of_them(tmp_path: Path) -> None:
 def test_a_capture_is_its_own_replicate_without_noise() -> None:
     trace = sample_trace("matmul_small")
     noise = replicate_noise(line_costs(trace.code), line_costs(trace.code))
-    assert noise is not None
     assert (noise.per_hit, noise.net, noise.hits) == (0, 0, 1)
 
 

@@ -46,7 +46,6 @@ def recorded(name: str) -> dict[int, Rows]:
 def test_sums_and_peaks_of_every_counter(name: str) -> None:
     """Sums one sample after the other; peaks cycle by cycle, a sample being of the cycles before it."""
     found, banks = counter_shares(sample_trace(name)), recorded(name)
-    assert found is not None
     assert list(found.names) == [counter.removeprefix("SQ_") for counter in COUNTERS]
     busy = per_cycle(banks[0], 0)
     for at in range(len(COUNTERS)):
@@ -73,7 +72,6 @@ def per_cycle(rows: Rows, column: int) -> np.ndarray:
 def test_bars_are_shares_of_the_busy_steps() -> None:
     """Half-rate pipes take two steps an instruction; the counter of matrix pipes counts cycles."""
     found, banks = counter_shares(sample_trace("counters")), recorded("counters")
-    assert found is not None
     steps = sum(values[0] for *_, values in banks[0])
     matrix, valu, lds, flat = (sum(values[at] for *_, values in banks[1]) for at in range(4))
     pipes = {"VALU": valu, "LDS": 2 * lds, "FLAT": 2 * flat, "MFMA": matrix / 4}
@@ -106,7 +104,6 @@ def test_compute_units_beyond_fifteen_keep_their_number() -> None:
 def test_counters_join_the_table_of_units() -> None:
     trace = counted((100, 1, (10, 5, 0, 8)), (100, 2, (10, 1, 0, 0)))
     table = unit_table(trace, counter_shares(trace))
-    assert table is not None
     assert table.columns["cu"].tolist() == [1, 2]
     assert np.array_equal(table.columns["waves"], [1, np.nan], equal_nan=True)
     assert table.columns["share_VALU"].tolist() == [50.0, 10.0]

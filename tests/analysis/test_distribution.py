@@ -75,7 +75,6 @@ def test_hits_add_up_to_the_code_table(folder: Path) -> None:
 @given(st.lists(st.integers(0, 5000), min_size=1, max_size=200))
 def test_the_median_is_in_the_middle_and_p95_is_the_time_of_a_hit(values: list[int]) -> None:
     found = spread(np.array(values))
-    assert found is not None
     order = sorted(values)
     assert found.median == statistics.median(values)
     assert found.p95 in values
@@ -138,7 +137,6 @@ def test_a_bin_lists_exactly_its_hits(measure: str) -> None:
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=30))
 def test_spread_is_that_of_sorted_times(values: list[int]) -> None:
     found, order = spread(np.array(values)), sorted(values)
-    assert found is not None
     assert (found.hits, found.min, found.max, found.total) == (len(values), order[0], order[-1], sum(values))
     assert found.median == statistics.median(values)
     assert found.p95 == order[-(-len(order) * 95 // 100) - 1]

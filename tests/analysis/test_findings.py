@@ -226,8 +226,7 @@ def test_barriers_name_the_last_wave(tmp_path: Path) -> None:
     answers = opened(tmp_path / "ui_output_agent_1_dispatch_1")
     found = findings_from(answers)
     assert_honest(answers, found)
-    barrier = named(found).get("barrier-skew")
-    assert barrier is not None
+    barrier = named(found)["barrier-skew"]
     assert any(place.kind == "wave" and "last" in place.text for place in barrier.evidence)
     assert any(place.kind == "window" for place in barrier.evidence)
 
@@ -334,7 +333,6 @@ sampled = fixture_of(sample_trace, "pc_sampling")  # A capture of PC samples
 def test_samples_are_told_by_reason(sampled: Trace) -> None:
     found = findings(sampled, [])
     table = sampled.code.stall_reasons
-    assert table is not None
     assert [one.cycles for one in found.findings] == sorted(
         table.sum(axis=0)[table.sum(axis=0) > 0].tolist(), reverse=True
     )

@@ -281,8 +281,6 @@ def test_samples_are_costs_where_there_are_no_cycles(sampled: Trace) -> None:
     costs = costs_of(sampled)
     tree = code_flame(sampled.code, costs, "samples")
     issued, stalled = sampled.code.samples_issued, sampled.code.samples_stalled
-    assert issued is not None
-    assert stalled is not None
     assert tree.whole(Metric.TOTAL) == int(issued.sum() + stalled.sum())
     assert tree.whole(Metric.STALL) == int(stalled.sum())
 

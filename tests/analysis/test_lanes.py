@@ -73,7 +73,6 @@ def test_long_groups_have_their_lanes_however_many_there_are(rows: int) -> None:
     start = np.arange(0, 200, 2)
     length = np.arange(100) * 7 % 23
     own = lanes(start, start + length)
-    assert own is not None
     found = lanes_of_rows(np.arange(rows + 1) * 100, np.tile(start, rows), np.tile(start + length, rows))
     assert found.reshape(rows, 100).tolist() == [own.tolist()] * rows
 

@@ -14,7 +14,6 @@ from rcv_py.model.architecture import architecture_of
 def groups_of(target: str, width: int, lanes: int, *, is_read: bool = True) -> list[list[int]]:
     gfxip = int(target.removeprefix("gfx")[:-2])
     found = lds_groups(architecture_of(gfxip, target).lds_order, width, lanes, is_read=is_read)
-    assert found is not None
     return sorted(sorted(one) for one in found.lanes.tolist())
 
 
@@ -77,7 +76,6 @@ def test_what_is_not_published_is_not_known(target: str, width: int, is_read: bo
 )
 def test_passes_of_a_stride(stride: int, width: int, is_read: bool, passes: int, least: int) -> None:
     groups = lds_groups("cdna", width, 64, is_read=is_read)
-    assert groups is not None
     address = np.arange(64)[None] * stride
     found = lds_passes(address, np.ones((1, 64), dtype=bool), width, groups)
     assert [one.tolist() for one in found] == [[passes], [least]]
@@ -85,7 +83,6 @@ def test_passes_of_a_stride(stride: int, width: int, is_read: bool, passes: int,
 
 def test_lanes_that_are_off_want_nothing() -> None:
     groups = lds_groups("cdna", 4, 64, is_read=True)
-    assert groups is not None
     is_active = np.zeros((2, 64), dtype=bool)
     is_active[0, [0, 1, 40]] = True  # lanes 0 and 1 want bank 0, lane 40 is in the other group
     passes, least = lds_passes(np.arange(64)[None] * 128 * np.ones((2, 1), int), is_active, 4, groups)
@@ -96,7 +93,6 @@ def test_lanes_that_are_off_want_nothing() -> None:
 def test_passes_are_those_of_a_plain_loop(data: st.DataObject) -> None:
     width = data.draw(st.sampled_from((4, 8, 16)))
     groups = lds_groups("cdna4", width, 64, is_read=width > 4)
-    assert groups is not None
     address = [width * at for at in data.draw(st.lists(st.integers(0, 300), min_size=64, max_size=64))]
     active = data.draw(st.lists(st.booleans(), min_size=64, max_size=64))
     passes = least = 0

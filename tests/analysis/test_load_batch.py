@@ -54,7 +54,6 @@ def test_what_may_move(name: str, tmp_path: Path) -> None:
     if MAY_MOVE[name] is None:
         assert found is None
         return
-    assert found is not None
     loads, along, renamed = MAY_MOVE[name]
     assert (found.loads, hoisted(found).along, found.renamed) == (loads, along, renamed)
     assert found.left == "vmcnt(2)"
@@ -73,7 +72,6 @@ def test_registers_that_are_held(tmp_path: Path) -> None:
     """At the wait: v1, 8 of each tile, and 24 that the arithmetic of the loop reads."""
     trace, _ = captured(TILES["next tile"], tmp_path)
     found = load_batch(trace.code, trace.architecture, 5, "vm")
-    assert found is not None
     assert found.registers == 1 + 8 + 8 + 12 + 12
 
 
@@ -83,7 +81,6 @@ def test_a_scalar_load_of_the_same_counter_needs_a_count_of_0(tmp_path: Path) ->
     waits = [row for row, text in enumerate(trace.code.text) if text.startswith("s_waitcnt")]
     found = [load_batch(trace.code, trace.architecture, wait, "lgkm") for wait in waits]
     assert found[0] is None
-    assert found[1] is not None
     assert (found[1].loads, found[1].left) == ((waits[2] - 1,), "lgkmcnt(1)")
 
 
@@ -100,7 +97,6 @@ def test_no_wait_counts_further_than_its_field(tmp_path: Path) -> None:
     )
     trace, _ = captured(text + "v_add_f32_e32 v2, v16, v33\ns_endpgm", tmp_path)
     found = load_batch(trace.code, trace.architecture, 2, "lgkm")
-    assert found is not None
     assert (len(found.loads), found.left) == (15, "lgkmcnt(15)")
 
 
@@ -146,7 +142,6 @@ def player_of(trace: Trace, batch: WaveBatch) -> Player:
 
 def of_preloop(trace: Trace) -> LoadBatch:
     found = load_batch(trace.code, trace.architecture, vmem_wait(trace), "vm")
-    assert found is not None
     return found
 
 
@@ -261,7 +256,6 @@ def test_of_two_moves_the_one_that_gains_more_is_advised(tmp_path: Path) -> None
         if one.name == "exposed-vector-load"
     )
     (moved,) = (other.trial for other in one.others if other.id == "hoist")
-    assert moved is not None
     assert moved.text == "instructions 15, 16, 17 and 9 others moved before 3"
     assert one.remedy_id == "hoist-batch"
     assert one.predicted_gain > -player.predict(moved.changes).share

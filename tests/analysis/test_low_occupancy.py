@@ -45,7 +45,6 @@ def test_a_workgroup_has_at_most_1024_threads(tmp_path: Path) -> None:
     assert (inputs.limits.waves, inputs.limits.group, inputs.launched) == (8, 4, 1)
     assert inputs.attainable == 4
     found = low_occupancy(inputs)
-    assert found is not None
     assert "8 would fit, 4 in as many workgroups of at most 1,024 threads" in found.sentence
     assert "so that each SIMD has 4 waves" in found.remedy
 
@@ -55,7 +54,6 @@ def test_more_waves_never_cover_all_idle_cycles(tmp_path: Path) -> None:
     inputs = inputs_of("exposed-vector-load", tmp_path, FOUR_WAVES)
     found, work = low_occupancy(inputs), inputs.exposure
     idle = work.nothing / work.resident
-    assert found is not None
     assert found.share <= idle - idle**4 + 1e-6
 
 

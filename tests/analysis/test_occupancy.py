@@ -60,7 +60,6 @@ def test_a_second_end_in_a_row_means_nothing() -> None:
 
 def test_there_is_one_point_a_time() -> None:
     ours = all_resident(events("( x )", "(   )"))
-    assert ours is not None
     assert (ours.time.tolist(), ours.value.tolist()) == ([0, 2, 4], [2, 2, 0])
     assert [ours.at(time) for time in (-1, 0, 3, 4)] == [None, 2, 2, 0]
 

@@ -199,7 +199,6 @@ def test_waits_and_their_pairs_are_those_of_the_files(case: Case) -> None:
     number, seen = case.trace.code.number, 0
     for wave in case.waves:
         expected = written(case, wave)
-        assert wave.waits is not None
         found = [
             (int(number[wave.waits.line[row]]), number[wave.waits.producers(row)].tolist())
             for row in range(len(wave.waits))
@@ -220,7 +219,6 @@ def test_waits_are_those_of_the_simulation(name: str) -> None:
     for key, known in truth.waves.items():
         wave = case.waves[case.trace.waves.row(WaveId(*key))]
         line = wave.tokens.line
-        assert wave.waits is not None
         found = [
             (int(wave.waits.line[row]), wave.waits.producers(row).tolist()) for row in range(len(wave.waits))
         ]
@@ -274,7 +272,6 @@ def arrows_of(table: Arrows) -> dict[Pair, tuple[int, bool]]:
 
 def test_arrows_lie_where_there_is_room(case: Case) -> None:
     wave = longest(case)
-    assert wave.waits is not None
     wait, producer = wait_pairs(wave.waits)
     pairs = list(zip(wait.tolist(), producer.tolist(), strict=True))
     assert arrows_of(arrows(wait, producer)) == placed(pairs)

@@ -81,8 +81,6 @@ def test_a_prediction_is_of_the_kernel(with_nops: Trace) -> None:
         next(one for one in predicted(of, player).findings if one.name == "hazard-nops")
         for of in (replace(plain, findings=tuple(replace(one, gain=1.0) for one in plain.findings)), half)
     )
-    assert nops.predicted is not None
-    assert halved.predicted is not None
     assert halved.predicted.gain == pytest.approx(nops.predicted.gain / 2)
     alone = player.predict(nops.trial.changes)
     assert nops.predicted.gain == pytest.approx(-alone.share * plain.working_share)

@@ -92,7 +92,6 @@ def test_the_fastest_forms_reach_the_peak(target: str, text: str, type_: str) ->
     """Passes of the ISA guide and rates of the data sheet are two sources of one number."""
     assert matrix_type(text) == type_
     cycles = matrix_cycles(text, target)
-    assert cycles is not None
     simds = 4 if target.startswith("gfx9") else 2
     peak = architecture_of(int(target[3:-2]), target).matrix_peaks[type_]
     assert matrix_flops(text) / cycles * simds == pytest.approx(peak)

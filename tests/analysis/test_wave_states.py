@@ -111,7 +111,6 @@ def test_areas_are_the_sums_over_the_timelines_and_the_writer_s_curves(trace: Tr
     raw = build.of(state_curves(), [unaligned(trace, batches)])
     for state in LIVING:
         written = try_json(trace.path, f"wstates{int(state)}.json", [])
-        assert isinstance(written, dict)
         times = np.array(written["time"], np.int64)
         found = [at(raw, time)[state] for time in times.tolist()] if len(times) < 4000 else None
         rows = np.searchsorted(raw.time, times, "right") - 1

@@ -146,7 +146,6 @@ def test_a_wait_is_played_for_all_operations_that_it_waits_for() -> None:
     code = sample_trace("combined").code
     (scalar,) = (one for one in found.findings if one.name == "exposed-scalar-load")
     loads = {row for row, text in enumerate(code.text) if text.startswith("s_load") and code.hits[row]}
-    assert scalar.trial is not None
     assert {line for change in scalar.trial.limits[0] for line in change.lines} == loads
 
 

@@ -48,8 +48,6 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def load(room: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("kernels", room / "kernels.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -131,7 +131,6 @@ def test_a_second_listener_leaves_the_first_alone(door: Door) -> None:
 def test_the_place_is_of_one_user_screen_and_version(tmp_path: Path) -> None:
     around = {"XDG_RUNTIME_DIR": str(tmp_path), "DISPLAY": ":0"}
     place = address(around)
-    assert place is not None
     assert place == address(dict(around))
     assert place.parent.stat().st_mode & 0o077 == 0
     assert place != address(around | {"DISPLAY": ":1"})
@@ -147,7 +146,6 @@ def test_a_second_command_opens_in_the_window_that_runs(
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setenv("DISPLAY", ":77")
     place = address(os.environ)
-    assert place is not None
     own: list[OpenRequest] = []
     monkeypatch.setattr("rcv_py.ui.app.run", lambda request, **_: own.append(request) or 0)
     door = Door(place)
