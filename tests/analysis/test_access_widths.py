@@ -13,7 +13,7 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.synth.samples import SAMPLES
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace, sample_waves
 from tests.support.samples import sample_path
 
 # From the instruction set manuals: bytes that a lane moves; of scalar memory, the wave.
@@ -82,7 +82,7 @@ trace = fixture_of_each(sample_trace, ["vector_add", "matmul_small"])
 
 def test_bytes_of_a_capture_are_those_of_its_totals(trace: Trace) -> None:
     """The program's own hits times the width of each instruction, 64 lanes."""
-    found = WIDTHS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = WIDTHS.of(trace, [all_waves(trace)])
     by_width: Counter[int] = Counter()
     for text, hits in zip(trace.code.text, trace.code.hits.tolist(), strict=True):
         if text.startswith(_VECTOR) and not text.startswith("ds_") and hits:
@@ -109,8 +109,7 @@ def test_bytes_of_a_capture_are_those_of_its_totals(trace: Trace) -> None:
 def test_the_rate_of_a_unit_is_that_of_all_of_its_simds(
     sample: str, traced: int, held: int, cus: int
 ) -> None:
-    trace = sample_trace(sample)
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    trace, batch = sample_waves(sample)
     found = WIDTHS.of(trace, [batch])
     assert found.vector_rate == pytest.approx(
         found.vector_bytes / found.unit_cycles * held / traced / cus, rel=1e-12

@@ -19,7 +19,7 @@ from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.synth.capture import Truth
 from tests.analysis import build
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import sample
 from tests.support.simd_cycles import simds
 
@@ -54,7 +54,7 @@ def trace(name: str) -> Trace:
 
 @pytest.fixture
 def batches(trace: Trace) -> list[WaveBatch]:
-    return [trace.reader.read(list(range(len(trace.waves))))]
+    return [all_waves(trace)]
 
 
 @pytest.fixture

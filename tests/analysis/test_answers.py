@@ -12,14 +12,14 @@ from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.model.modes import ReferenceRule
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 
 
 @pytest.mark.parametrize("at", ["stalls", "gaps"])
 def test_a_cancel_ends_the_attribution_within_a_parcel(at: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A parcel of many long waves would keep it busy for longer than people wait."""
     trace, flag, looks = sample_trace("vector_add"), CancelFlag(), []
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    batch = all_waves(trace)
     whole, real = Parcel.in_time, getattr(attribute, at)
 
     def last(*arguments: Any) -> Any:
@@ -37,7 +37,7 @@ def test_a_cancel_ends_the_attribution_within_a_parcel(at: str, monkeypatch: pyt
 def test_a_cancel_ends_what_is_made_of_all_parts() -> None:
     """The reference viewer's rule does its work when all waves are there."""
     trace, flag = sample_trace("vector_add"), CancelFlag()
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    batch = all_waves(trace)
     reduction = HIDDEN[ReferenceRule.REFERENCE]
     found = InMemory(trace, [batch])
     found.ask([reduction])

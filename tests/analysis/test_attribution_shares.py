@@ -11,7 +11,7 @@ from rcv_py.analysis.attribution.wait_costs import WAITS as WAIT_COSTS
 from rcv_py.model.trace import Trace
 from tests.support.attribution_shares import named, together
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 
 Attributed = tuple[Trace, Attribution]
 # Captures of all SIMDs, so that the last wave at a barrier is known; their programs do not wait with s_nop.
@@ -24,7 +24,7 @@ MEMORY = ("buffer_", "global_", "flat_", "scratch_", "image_")
 @cache
 def of(name: str) -> Attributed:
     trace = sample_trace(name)
-    return trace, ATTRIBUTION.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    return trace, ATTRIBUTION.of(trace, [all_waves(trace)])
 
 
 attributed = fixture_of_each(of, [*VARIED, "crowded"])
@@ -117,7 +117,7 @@ def test_waits_for_a_permute_are_cross_lane_waits() -> None:
 
 def test_wait_causes_agree_with_the_wait_summary(attributed: Attributed) -> None:
     trace, table = attributed
-    summary = WAIT_COSTS.of(trace, [trace.reader.read(list(range(len(trace.waves))))]).blocking
+    summary = WAIT_COSTS.of(trace, [all_waves(trace)]).blocking
     is_wait = np.isin(table.line, summary.line)
     assert summary.stall.sum() > 0
     assert int(table.stall[is_wait].sum()) == int(summary.stall.sum())

@@ -8,7 +8,7 @@ import pytest
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.waves.workgroups import KnownBy
 from tests.analysis import build
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import sample
 
 TEXTS = ["v_mov_b32 v0, 0", "s_barrier", "s_endpgm"]
@@ -81,7 +81,7 @@ def meetings(name: str) -> list[Meeting]:
 @pytest.mark.parametrize("name", ["matmul_small", "reduction", "groups_512", "groups_1024", "ping_pong"])
 def test_barriers_are_those_of_the_simulated_workgroups(name: str) -> None:
     trace = sample_trace(name)
-    found = BARRIER_SKEW.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = BARRIER_SKEW.of(trace, [all_waves(trace)])
     expected = meetings(name)
     assert expected
     columns = (found.arrived, found.skew, found.spread, found.waves, found.stall)

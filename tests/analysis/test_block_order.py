@@ -17,7 +17,7 @@ from rcv_py.analysis.program.block_order import (
 )
 from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.pattern_kernels import ARITHMETIC, captured, loop
 
 LOAD, MATH, STORE, FENCE = range(4)
@@ -135,7 +135,7 @@ def test_small_blocks_come_near_the_best_order_that_there_is(found: list[list[In
 def schedules(name: str) -> tuple[tuple[str, ...], list[BlockSchedule]]:
     """The program of a sample, and what block schedules say of it."""
     trace = sample_trace(name)
-    known = LATENCIES.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    known = LATENCIES.of(trace, [all_waves(trace)])
     return trace.code.text, block_schedules(trace, trace.code, known)
 
 

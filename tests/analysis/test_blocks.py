@@ -11,7 +11,7 @@ from rcv_py.analysis.program.loops import loops
 from rcv_py.model.code import CodeTable
 from tests.analysis import build
 from tests.analysis.in_memory import jumps, kind_latency
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.read_twice import Case
 from tests.support.samples import sample
 
@@ -177,7 +177,7 @@ def test_blocks_are_run_as_a_whole(case: Case) -> None:
 @pytest.mark.parametrize("name", ["matmul_small", "reduction", "rivals", "groups_512", "gfx11", "gfx12"])
 def test_the_loop_of_a_simulated_kernel(name: str) -> None:
     trace, (_, truth) = sample_trace(name), sample(name)
-    found = jumps([trace.reader.read(list(range(len(trace.waves))))], trace.code)
+    found = jumps([all_waves(trace)], trace.code)
     ring = loops(blocks(trace.code, found), found)
     visits = [rounds for wave in truth.waves.values() for each in wave.iterations.values() for rounds in each]
     assert (ring.rounds.tolist(), ring.entries.tolist()) == ([sum(visits)], [len(visits)])

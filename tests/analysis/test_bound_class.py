@@ -30,7 +30,7 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.device import Clock
 from rcv_py.model.resources import AgentFacts, RunFacts
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import sample_trace
+from tests.support.opened import sample_trace, sample_waves
 from tests.support.pattern_kernels import PATTERNS, captured, loop
 
 NONE = LoadNumbers(0.3, 0.1, 0.6, 0.1, 0.0, 0.2, 2.1, 13.0)
@@ -173,8 +173,7 @@ SIMDS = 8 * 4  # of an engine of that device
 
 @cache
 def looked_at(name: str) -> FindingInputs:
-    trace = sample_trace(name)
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    trace, batch = sample_waves(name)
     return FindingInputs(InMemory(trace, [batch]), facts=RunFacts(agent=AGENT))
 
 

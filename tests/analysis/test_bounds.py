@@ -16,7 +16,7 @@ from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs
 from rcv_py.model.trace import Trace
 from tests.analysis import build
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 from tests.support.simd_cycles import Simd, simds
 
 Looked = tuple[FindingInputs, list[Simd]]
@@ -24,7 +24,7 @@ Looked = tuple[FindingInputs, list[Simd]]
 
 def looked_at(trace: Trace) -> Looked:
     """What findings are made of, and what each SIMD did in every cycle."""
-    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    batches = [all_waves(trace)]
     return FindingInputs(InMemory(trace, batches)), simds(trace, batches)
 
 

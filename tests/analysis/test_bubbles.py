@@ -13,7 +13,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 from tests.support.simd_cycles import passes_of
 
 TEXTS = [f"v_mov_b32 v{i}, 0" for i in range(4)]
@@ -34,7 +34,7 @@ trace = fixture_of_each(sample_trace, VARIED)
 
 
 def test_every_bubble_is_charged_exactly_once_however_waves_are_read(trace: Trace) -> None:
-    whole = BUBBLES[ReferenceRule.OURS].of(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    whole = BUBBLES[ReferenceRule.OURS].of(trace, [all_waves(trace)])
     assert whole.total.sum() == pytest.approx(whole.bubble, abs=1e-6)
     parts = [trace.reader.read(list(range(i, len(trace.waves), 3))) for i in range(min(3, len(trace.waves)))]
     other = BUBBLES[ReferenceRule.OURS].of(trace, [*parts, parts[0]])

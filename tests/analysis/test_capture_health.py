@@ -35,7 +35,7 @@ from rcv_py.synth.write import write_folder
 from tests.support import folders
 from tests.support.command_runs import is_unchanged
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, opened_once, sample_trace
+from tests.support.opened import VARIED, all_waves, opened_once, sample_trace
 from tests.support.samples import sample, sample_path, write_sample
 from tests.support.yaml_subset import jobs
 
@@ -63,7 +63,7 @@ def damaged(tmp_path: Path) -> Callable[..., Path]:
 
 
 def batches_of(trace: Trace) -> list[WaveBatch]:
-    return [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else []
+    return [all_waves(trace)] if len(trace.waves) else []
 
 
 def notes_of(place: Path | Trace, with_waves: bool = True, replicate: Trace | None = None) -> Notes:

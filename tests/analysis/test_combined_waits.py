@@ -12,7 +12,7 @@ from rcv_py.features.why.waits_result import wait_documents
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis.test_attribution_rules import run
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, sample_waves
 
 SLOW, FAST, ALONE, BOTH = 1, 2, 3, 4  # code rows
 STALL = 600
@@ -107,8 +107,7 @@ def test_a_wait_that_nothing_decides_names_its_doubt(order: tuple[int, int]) -> 
 @pytest.mark.parametrize("name", VARIED)
 def test_waits_and_causes_charge_the_same_operations(name: str) -> None:
     """Stalls of one turn are not worth a cause."""
-    trace = sample_trace(name)
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    trace, batch = sample_waves(name)
     assert_same(trace, batch)
 
 

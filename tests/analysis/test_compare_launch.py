@@ -16,7 +16,7 @@ from rcv_py.formats.open import open_trace
 from tests.analysis.compare_cases import STALLS, costs, table
 from tests.analysis.in_memory import capture_costs
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import sample, sample_path
 
 MFMA = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]"
@@ -199,7 +199,7 @@ def simulated(name: str) -> tuple[CaptureCosts, int]:
     trace, (_, truth) = sample_trace(name), sample(name)
     shift = np.array([truth.offset_of_se[se] for se in truth.residencies[:, 0].tolist()])
     duration = int((truth.residencies[:, 5] + shift).max() - (truth.residencies[:, 4] + shift).min())
-    return capture_costs(trace, [trace.reader.read(list(range(len(trace.waves))))]), duration
+    return capture_costs(trace, [all_waves(trace)]), duration
 
 
 def test_a_change_of_the_program_is_seen_in_its_launch() -> None:

@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 from tests.analysis.compare_cases import PROGRAM, STALLS, costs, table
 from tests.analysis.in_memory import all_lines, capture_costs
 from tests.support.fixtures import fixture_of, fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace, sample_waves
 from tests.support.samples import write_sample
 
 WAIT = 3  # the line that waits
@@ -29,7 +29,7 @@ def slower(by: int) -> list[int]:
 @cache
 def simulated(name: str) -> CaptureCosts:
     trace = sample_trace(name)
-    return capture_costs(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    return capture_costs(trace, [all_waves(trace)])
 
 
 trace = fixture_of_each(sample_trace, VARIED)
@@ -190,8 +190,7 @@ def test_different_kernels_are_not_comparable() -> None:
 
 def test_waves_that_do_other_work_are_not_comparable() -> None:
     """Those of one capture leave the kernel before what those of the other do."""
-    trace = sample_trace("vector_add")
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    trace, batch = sample_waves("vector_add")
     early = {wave.row for wave in batch.waves if len(wave.tokens) < 15}
     works = {wave.row for wave in batch.waves} - early
     assert early
@@ -213,7 +212,7 @@ def test_waves_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     write_sample("matmul_small", folder)
     next(folder.glob("se*_wv0.json")).write_text("{")
     trace = open_trace(folder)
-    broken = capture_costs(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    broken = capture_costs(trace, [all_waves(trace)])
     assert (broken.wave_count, broken.missing) == (23, 1)
     found = compare(simulated("matmul_small"), broken)
     assert "1 wave of B could not be read and does not count." in found.notes

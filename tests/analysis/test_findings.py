@@ -32,7 +32,7 @@ from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
 from tests.support.command_runs import is_unchanged
 from tests.support.fixtures import fixture_of
-from tests.support.opened import opened_once, sample_trace
+from tests.support.opened import all_waves, opened_once, sample_trace
 from tests.support.pattern_kernels import ARITHMETIC, CALM, PATTERNS, captured, loop
 from tests.support.samples import sample_path, write_sample
 from tests.support.simd_cycles import simds
@@ -45,7 +45,7 @@ AGAIN = {"redundant-wait", "memory-bound", "long-prologue"}
 
 def opened(folder: Path) -> InMemory:
     trace = opened_once(folder) if is_unchanged(folder) else open_trace(folder)
-    return InMemory(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    return InMemory(trace, [all_waves(trace)])
 
 
 @cache

@@ -41,7 +41,7 @@ from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
 from tests.support.code_samples import code_table, trace
 from tests.support.fixtures import fixture_of, fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, sample_trace, sample_waves
 from tests.support.samples import write_sample
 
 Path = tuple[int, ...]
@@ -241,8 +241,7 @@ def test_frames_are_the_places_that_the_file_tells(name: str) -> None:
 
 
 def test_what_is_left_of_hidden_cycles() -> None:
-    trace = sample_trace("matmul_small")
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    trace, batch = sample_waves("matmul_small")
     hidden = HIDDEN[ReferenceRule.REFERENCE].of(trace, [batch]).hidden(trace.code)
     tree = code_flame(trace.code, costs_of(trace, True, hidden), has_hidden=True)
     costs = trace.code.latency + trace.code.idle

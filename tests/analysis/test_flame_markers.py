@@ -15,7 +15,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.support.fixtures import fixture_of
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace, sample_waves
 from tests.support.samples import sample
 
 Way = tuple[str, ...]
@@ -29,7 +29,7 @@ marked = fixture_of(lambda: marked_in(sample_trace("markers")))  # A capture, it
 
 
 def marked_in(trace: Trace) -> Marked:
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    batch = all_waves(trace)
     return trace, batch, marker_spans(trace, [batch])
 
 
@@ -114,8 +114,7 @@ def test_hidden_cycles_are_shared_out_by_cycles(marked: Marked) -> None:
 
 
 def test_without_markers_all_code_is_outside_of_scopes() -> None:
-    trace = sample_trace("vector_add")
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    trace, batch = sample_waves("vector_add")
     spans = marker_spans(trace, [batch])
     assert len(coarse_markers(spans)) == 0
     tree = marked_code(trace, batch, spans)

@@ -20,7 +20,7 @@ from rcv_py.base.problems import Severity
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from tests.analysis import build
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import write_sample
 
 LOSSES = ("placeholder", "buffer", "lost_files", "unmatched")
@@ -34,7 +34,7 @@ def notes_of(folder: Path) -> dict[str, HealthNote]:
 
 
 def notes_about(trace: Trace) -> dict[str, HealthNote]:
-    batches = (trace.reader.read(list(range(len(trace.waves)))),)
+    batches = (all_waves(trace),)
     return {note.name: note for note in capture_health(trace, batches)}
 
 
@@ -52,7 +52,7 @@ def capture(tmp_path: Path) -> Path:
 
 def opened(folder: Path) -> tuple[Trace, Any]:
     trace = open_trace(folder)
-    return trace, (trace.reader.read(list(range(len(trace.waves)))),)
+    return trace, (all_waves(trace),)
 
 
 @pytest.mark.parametrize("name", INTACT)

@@ -11,7 +11,7 @@ from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Finding, Predi
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.model.trace import Trace
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 
 TEN = 10
 LIMIT = Predicted(0.21, 0.1, 0.22)
@@ -21,7 +21,7 @@ trace = fixture_of_each(sample_trace, VARIED)
 
 
 def test_the_owner_of_a_hot_instruction_is_shown(trace: Trace) -> None:
-    inputs = FindingInputs(InMemory(trace, [trace.reader.read(list(range(len(trace.waves))))]))
+    inputs = FindingInputs(InMemory(trace, [all_waves(trace)]))
     found = of_inputs(inputs)
     code, table, patterns = trace.code, inputs.attribution, inputs.patterns
     costs = [int(cost) for cost in np.where(code.is_label, 0, code.latency + code.idle)]

@@ -17,7 +17,7 @@ from rcv_py.synth.write import write_folder
 from tests.analysis.test_whatif_limits import SAMPLED, found_in, player_of
 from tests.support import prediction_truth
 from tests.support.command_runs import run
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.prediction_pairs import PAIRS
 from tests.support.prediction_scenes import Scene
 from tests.support.prediction_truth import simulated
@@ -107,7 +107,7 @@ def test_a_cut_is_told() -> None:
 def test_simulated_kernels_gain_no_more_than_their_bounds(scene: Scene, tmp_path: Path) -> None:
     write_folder(simulated(scene).capture, tmp_path)
     trace = open_trace(tmp_path)
-    found = findings(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = findings(trace, [all_waves(trace)])
     player = prediction_truth.player_of(trace)
     hold(predicted(found, player))
     changes = [one for one in usual_experiments(player, trace) if isinstance(one[0], NoBarrier | Free)]

@@ -16,7 +16,7 @@ from rcv_py.analysis.program.registers import register_use, registers
 from rcv_py.model.code import CodeTable
 from tests.analysis import build
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 
 VGPR, AGPR, SGPR = RegisterFile
 
@@ -141,7 +141,7 @@ def test_what_waves_needed_is_held(name: str) -> None:
     trace = sample_trace(name)
     texts = [text.strip() for text in trace.code.text]
     needed_at: dict[int, int] = {}
-    for wave in trace.reader.read(list(range(len(trace.waves)))).waves:
+    for wave in all_waves(trace).waves:
         needed = 0
         for line in reversed(wave.tokens.line.tolist()):
             writes, reads = registers(texts[line])

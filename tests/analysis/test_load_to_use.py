@@ -14,7 +14,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.write import write_folder
 from tests.analysis import build
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 from tests.support.prediction_scenes import SCENES
 from tests.support.prediction_truth import simulated
 
@@ -56,7 +56,7 @@ trace = fixture_of_each(sample_trace, VARIED)
 
 
 def test_distances_fit_what_waits_tell(trace: Trace) -> None:
-    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    batches = [all_waves(trace)]
     found, waits = LOAD_TO_USE.of(trace, batches), WAITS.of(trace, batches)
     assert found.stall.sum() == waits.blocking.charged.sum(), "stall is charged as in the table of waits"
     assert len(found)
@@ -108,7 +108,7 @@ def test_chains_of_a_simulated_reduction(name: str, tmp_path: Path) -> None:
     scene = SCENES[name]
     write_folder(simulated(scene).capture, tmp_path / "it")
     trace = open_trace(tmp_path / "it")
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    batch = all_waves(trace)
     far = (1, 2, 4, 8, 16)
     first, waits = scene.at("move1"), [scene.at(f"wait{step}") for step in far]
     times = cycles = stall = 0

@@ -17,7 +17,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import write_sample
 
 TEXTS = ["s_mov_b32 s0, 0", "v_add_f32 v0, v0, v1", "v_mul_f32 v0, v0, v1", "s_cbranch_scc1 -3", "s_endpgm"]
@@ -59,7 +59,7 @@ def rows(found: LoopIterations) -> list[tuple[int, ...]]:
 def test_loops_are_jumps_back_counted_one_by_one(trace: Trace) -> None:
     """Cycles are those from one jump's target to the next: without the first iteration and the last."""
     taken, waves, between = Counter[tuple[int, int]](), defaultdict(set), defaultdict(list)
-    for wave in trace.reader.read(list(range(len(trace.waves)))).waves:
+    for wave in all_waves(trace).waves:
         one = wave.tokens
         began: dict[int, int] = {}
         rows = list(zip(one.line.tolist(), one.kind.tolist(), one.start.tolist(), strict=True))
@@ -176,7 +176,7 @@ def test_outliers_are_beyond_the_fence_of_their_loop(uneven: Trace) -> None:
 def test_a_loop_has_as_many_rounds_as_the_simulator_made(sample: str, tmp_path: Path) -> None:
     truth = write_sample(sample, tmp_path)
     trace = open_trace(tmp_path)
-    found = LOOPS.of(trace, [trace.reader.read(list(range(len(trace.waves))))]).loops
+    found = LOOPS.of(trace, [all_waves(trace)]).loops
     expected = sorted(
         count
         for wave in truth.waves.values()

@@ -19,6 +19,7 @@ from rcv_py.model.kinds import EventKind, MarkerKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from tests.analysis import build
+from tests.support.opened import all_waves
 from tests.support.samples import sample_path, write_sample
 
 NAMES = (
@@ -75,7 +76,7 @@ def told(spans: MarkerSpans) -> list[tuple[Any, ...]]:
 
 
 def read(trace: Trace) -> MarkerSpans:
-    batches = [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else []
+    batches = [all_waves(trace)] if len(trace.waves) else []
     return marker_spans(trace, batches)
 
 
@@ -248,7 +249,7 @@ def test_the_code_object_is_that_of_the_last_token_else_of_the_kernel() -> None:
 def test_markers_equal_what_the_simulated_kernel_did(tmp_path: Path, name: str) -> None:
     truth = write_sample(name, tmp_path)
     trace = open_trace(tmp_path)
-    spans = marker_spans(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    spans = marker_spans(trace, [all_waves(trace)])
     shift = np.array([truth.offset_of_se[se] for se in truth.scopes[:, 0].tolist()])
     assert len(spans) == len(truth.scopes) > 100
     assert not spans.problems
@@ -258,9 +259,7 @@ def test_markers_equal_what_the_simulated_kernel_did(tmp_path: Path, name: str) 
     np.testing.assert_array_equal(
         np.array(sorted(np.column_stack(columns).tolist())), np.array(sorted(expected.tolist()))
     )
-    reference = marker_spans(
-        trace, [trace.reader.read(list(range(len(trace.waves))))], ReferenceRule.REFERENCE
-    )
+    reference = marker_spans(trace, [all_waves(trace)], ReferenceRule.REFERENCE)
     assert told(reference) == told(spans), "nothing is left open that the next wave could close"
     lives = np.isin(spans.simd, trace.waves.simd)
     assert ((spans.wave >= 0) == lives).all()
@@ -276,7 +275,7 @@ def test_names_kinds_and_sources_are_those_of_the_dictionary() -> None:
     written = {marker: (KINDS[kind], name, source or "") for _, marker, kind, name, source in rows}
     readable = {"_ZNK8WaveTile4loadEPK6__halfi": "WaveTile::load"}
     trace = open_trace(path)
-    spans = marker_spans(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    spans = marker_spans(trace, [all_waves(trace)])
     for i in range(len(spans)):
         kind, name, source = written[int(spans.marker[i])]
         at = int(spans.name_id[i])

@@ -11,7 +11,7 @@ from rcv_py.analysis.core.median import MEDIAN, at_ranks, median, nearest_to_med
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.overview.device_summary import summary_by
 from rcv_py.features.waves.wave_picker_panel import by_speed
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 
 VALUES = st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=40)
 
@@ -58,7 +58,7 @@ def test_summary_and_triage_tell_the_same_median_life(name: str) -> None:
     trace = sample_trace(name)
     lives = (trace.waves.end - trace.waves.begin).tolist()
     middle = statistics.median(lives)
-    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    batches = [all_waves(trace)]
     assert summary_by(None).of(trace, batches).fact("wave_life").value == middle
     told = next(one for one in findings(trace, batches).numbers if one.id == "waves")
     assert f"median life {round(middle):,} cycles" in told.of

@@ -34,7 +34,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.support.code_samples import code_table, trace, two_waves
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import write_sample
 
 Loaded = tuple[Trace, tuple[WaveBatch, ...]]
@@ -190,7 +190,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trace, WaveBatc
     folder: Path = tmp_path_factory.mktemp("latency") / "ui_output"
     truth = write_sample("counters", folder, 0)
     found = open_trace(folder)
-    waves = found.reader.read(list(range(len(found.waves))))
+    waves = all_waves(found)
     values: dict[int, list[int]] = {}
     for wave in waves.waves:
         done = truth.waves[(wave.id.se, wave.id.simd, wave.id.slot, wave.id.wid)].returned

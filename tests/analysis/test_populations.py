@@ -18,7 +18,7 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import sample_path, write_sample
 
 # A row is four bytes here, so a jump of n goes to the n-th row behind the next one.
@@ -44,7 +44,7 @@ EXIT = (*PROLOGUE, 11)
 
 
 def read(trace: Trace) -> list[WaveBatch]:
-    return [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else []
+    return [all_waves(trace)] if len(trace.waves) else []
 
 
 def look(*ways: tuple[int, ...], text: tuple[str, ...] = KERNEL, kernel: tuple[int, ...] = ()) -> Populations:

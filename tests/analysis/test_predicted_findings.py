@@ -18,12 +18,12 @@ from rcv_py.analysis.whatif.recording import Recording, recording, streams
 from rcv_py.base.text import capitalized
 from rcv_py.model.trace import Trace
 from tests.support.fixtures import fixture_of, fixture_of_each
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 
 
 @cache
 def found_in(trace: Trace) -> tuple[Findings, Player]:
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    batch = all_waves(trace)
     player = Player(
         [
             stream
@@ -39,7 +39,7 @@ with_nops = fixture_of(sample_trace, "matmul_small")  # A capture with a finding
 
 
 def first_recording(trace: Trace) -> Recording:
-    waves = trace.reader.read(list(range(len(trace.waves)))).waves
+    waves = all_waves(trace).waves
     return recording(streams(trace, [wave for wave in waves if wave.id.se == waves[0].id.se])[0])
 
 

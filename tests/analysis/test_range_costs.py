@@ -17,7 +17,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 
 Capture = tuple[Trace, tuple[WaveBatch, ...]]
 
@@ -27,7 +27,7 @@ trace = fixture_of_each(sample_trace, ["matmul_small", "gfx12"])
 
 @pytest.fixture
 def capture(trace: Trace) -> Capture:
-    return trace, (trace.reader.read(list(range(len(trace.waves)))),)
+    return trace, (all_waves(trace),)
 
 
 def test_a_range_of_all_time_has_the_sums_of_all_waves(capture: Capture) -> None:

@@ -22,7 +22,7 @@ from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
 from tests.analysis import build
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 from tests.support.pattern_kernels import ARITHMETIC, PATTERNS, captured, loop
 from tests.support.samples import write_sample
 
@@ -37,7 +37,7 @@ def named(inputs: FindingInputs) -> dict[str, Finding]:
 
 
 def of_trace(trace: Trace) -> FindingInputs:
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    batch = all_waves(trace)
     facts = run_facts(trace.path, trace.kernel_name, trace.target)
     return FindingInputs(InMemory(trace, [batch]), facts=facts, waves="all")  # also where none works
 
@@ -262,7 +262,7 @@ def test_languages_by_path_and_signs() -> None:
 def test_samples_of_other_generations(sample: str, tmp_path: Path) -> None:
     write_sample(sample, tmp_path / "ui_output_agent_1_dispatch_1", 0)
     trace = open_trace(tmp_path / "ui_output_agent_1_dispatch_1")
-    inputs = FindingInputs(InMemory(trace, [trace.reader.read(list(range(len(trace.waves))))]))
+    inputs = FindingInputs(InMemory(trace, [all_waves(trace)]))
     for one in of_inputs(inputs).findings:
         assert one.remedy.endswith(".")
         assert Cause.WAIT_SCALAR not in inputs.attribution.cause or one.name != "redundant-wait"

@@ -25,7 +25,7 @@ from rcv_py.analysis.whatif.changes import Change, Latency, Merge, Move, MoveLat
 from rcv_py.analysis.whatif.hoist import Hoist, groups, hoisted
 from rcv_py.analysis.whatif.recording import Recording, recording, streams
 from rcv_py.model.trace import Trace
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 from tests.support.pattern_kernels import ARITHMETIC, PATTERNS, TILES, captured, loop
 
 WAVES = 3  # of a compute unit
@@ -157,7 +157,7 @@ def recordings(trace: Trace) -> list[Recording]:
 
 def proposed(trace: Trace) -> Iterator[tuple[Change, ...]]:
     """The changes of all findings that name the new program, and the moves of inverted waits."""
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    batch = all_waves(trace)
     for one in findings(trace, [batch]).findings:
         for remedy, trial in ((one.remedy_id, one.trial), *((other.id, other.trial) for other in one.others)):
             if trial is None or remedy == "no-pointer-chase":  # that passes an argument instead
@@ -177,7 +177,7 @@ def together(merge: Merge) -> tuple[Change, ...]:
 
 def preloaded(trace: Trace) -> Iterator[int]:
     """The loads that a launch could do instead of the program."""
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    batch = all_waves(trace)
     for one in findings(trace, [batch]).findings:
         for remedy, trial in ((one.remedy_id, one.trial), *((other.id, other.trial) for other in one.others)):
             if trial is not None and remedy == "preload-arguments":
@@ -188,7 +188,7 @@ def preloaded(trace: Trace) -> Iterator[int]:
 
 def possible(trace: Trace) -> Iterator[tuple[Change, ...]]:
     """Every operation as high, and every wait as low, as a remedy would ever say."""
-    inputs = FindingInputs(InMemory(trace, [trace.reader.read(list(range(len(trace.waves))))]))
+    inputs = FindingInputs(InMemory(trace, [all_waves(trace)]))
     nothing, code = inputs.claimed(inputs.rows_of()), trace.code
     effect = generation_of(trace.architecture, code.text).effect
     for row in np.flatnonzero(code.hits > 0).tolist():

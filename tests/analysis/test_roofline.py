@@ -17,7 +17,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
 from rcv_py.model.trace import Trace
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import sample
 
 MI300X = RunFacts(agent=AgentFacts("gfx942", 8, 4, 64, 65_536, 304, "a.csv", product="AMD Instinct MI300X"))
@@ -25,7 +25,7 @@ MI300X = RunFacts(agent=AgentFacts("gfx942", 8, 4, 64, 65_536, 304, "a.csv", pro
 
 @cache
 def of(trace: Trace, run: RunFacts = MI300X) -> Roofline:
-    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    batches = [all_waves(trace)]
     return roofline(trace, WIDTHS.of(trace, batches), LOOPS.of(trace, batches), run)
 
 
@@ -140,7 +140,7 @@ def test_loops_are_parts_of_the_kernel() -> None:
     trace = sample_trace("matmul_small")
     whole, loop = of(trace).scopes
     back = Counter[tuple[int, int]]()
-    for wave in trace.reader.read(list(range(len(trace.waves)))).waves:
+    for wave in all_waves(trace).waves:
         rows = zip(wave.tokens.line.tolist(), wave.tokens.kind.tolist(), strict=True)
         back.update(
             (branch, line)

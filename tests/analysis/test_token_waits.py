@@ -6,7 +6,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 from tests.support.python_calls import python_calls
 
 TEXTS = ["global_load_dword v0", "ds_read_b32 v1", "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)", "v_add v0"]
@@ -47,7 +47,7 @@ trace = fixture_of_each(sample_trace, VARIED)
 
 def waits_of(trace: Trace) -> tuple[TracedWave, list[int]]:
     """The wave with most instructions, and its tokens that wait for a counter."""
-    waves = trace.reader.read(list(range(len(trace.waves)))).waves
+    waves = all_waves(trace).waves
     wave = max(waves, key=lambda wave: len(wave.tokens))
     texts = [trace.code.text[line] for line in wave.tokens.line.tolist()]
     rows = [row for row, text in enumerate(texts) if text.startswith("s_wait") and "cnt" in text]

@@ -25,7 +25,7 @@ from rcv_py.features.roofline.result import roofline_note
 from rcv_py.model.code import has_known_operands
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 
 RAW = {"v_": "v_unknown", "global_": "global_unknown", "s_load": "s_load_unknown", "ds_": "ds_unknown"}
 
@@ -105,7 +105,7 @@ def test_health_and_triage_say_how_many_texts_and_what_to_install() -> None:
     assert INSTALL in note.remedy
     (problem,) = (one for one in table_problems(trace) if said in one.text)
     assert INSTALL in problem.hint
-    found = findings(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = findings(trace, [all_waves(trace)])
     assert said in found.sentence
     assert INSTALL in found.sentence
     whole = sample_trace("gfx12")
@@ -114,7 +114,7 @@ def test_health_and_triage_say_how_many_texts_and_what_to_install() -> None:
 
 def test_no_finding_and_no_class_uses_operands_that_were_not_read() -> None:
     trace = unread()
-    found = findings(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = findings(trace, [all_waves(trace)])
     assert found.bound_class is None or found.bound_class.name == "launch-bound"
     assert "bytes a CU" not in str(found)
     for finding in found.findings:
@@ -124,7 +124,7 @@ def test_no_finding_and_no_class_uses_operands_that_were_not_read() -> None:
 
 def test_bytes_and_operations_are_not_known() -> None:
     trace = unread()
-    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    batches = [all_waves(trace)]
     widths = WIDTHS.of(trace, batches)
     assert widths.vector_rate is None
     scope = roofline(trace, widths, LOOPS.of(trace, batches)).scopes[0]
@@ -133,7 +133,7 @@ def test_bytes_and_operations_are_not_known() -> None:
 
 def test_registers_and_orders_are_not_known() -> None:
     trace = unread()
-    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    batches = [all_waves(trace)]
     held = live_registers(trace.code)
     limits = occupancy_limits(trace)
     assert not [one for one in limits.limits if one.name == "vector registers"]
@@ -148,7 +148,7 @@ def test_registers_and_orders_are_not_known() -> None:
 def test_instructions_between_a_load_and_its_wait_are_not_counted() -> None:
     """An unreadable vector instruction may be a matrix instruction."""
     trace, known = unread(), sample_trace("gfx12")
-    batches = [known.reader.read(list(range(len(known.waves))))]
+    batches = [all_waves(known)]
     assert np.isfinite(LOAD_TO_USE.of(known, batches).matrix).all()
     uses = LOAD_TO_USE.of(trace, batches)
     assert len(uses)
@@ -161,7 +161,7 @@ def test_instructions_between_a_load_and_its_wait_are_not_counted() -> None:
 
 def test_triage_has_the_unreadable_texts_for_programs() -> None:
     trace = unread()
-    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    batches = [all_waves(trace)]
     assert facts(findings(trace, batches))["unreadable"] == why_not_known(trace) != ""
     known = sample_trace("gfx12")
     assert facts(findings(known, batches))["unreadable"] == ""
@@ -169,6 +169,6 @@ def test_triage_has_the_unreadable_texts_for_programs() -> None:
 
 def test_the_roofline_says_why_bytes_are_not_known() -> None:
     trace = unread()
-    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    batches = [all_waves(trace)]
     found = roofline(trace, WIDTHS.of(trace, batches), LOOPS.of(trace, batches))
     assert why_not_known(trace) in roofline_note(trace, found, RunFacts())

@@ -21,14 +21,14 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.capture import Truth
 from tests.analysis import build
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 from tests.support.samples import sample, write_sample
 
 trace = fixture_of_each(sample_trace, VARIED)
 
 
 def read(trace: Trace) -> WaveBatch:
-    return trace.reader.read(list(range(len(trace.waves))))
+    return all_waves(trace)
 
 
 def latency_rows(table: WaitLatency) -> dict[int, tuple[float, ...]]:
@@ -181,7 +181,7 @@ def test_no_stall_is_lost_or_charged_twice(trace: Trace) -> None:
 def test_an_exact_sample_is_when_the_memory_really_answered(sample: str, tmp_path: Path) -> None:
     truth = write_sample(sample, tmp_path)
     trace = open_trace(tmp_path)
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    batch = all_waves(trace)
     piece = of_waves(batch.waves)
     links = replay(piece, trace.code, trace.architecture)
     exact = np.flatnonzero(measured(piece, links)[0])

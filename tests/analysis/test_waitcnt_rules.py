@@ -11,7 +11,7 @@ from rcv_py.model.trace import Trace
 from tests.analysis import build
 from tests.analysis.test_waitcnt_machine import tokens
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 
 Entries = list[tuple[int, list[int]]]
 
@@ -35,7 +35,7 @@ trace = fixture_of_each(sample_trace, [*VARIED, "split_barriers_gfx12"])
 
 
 def test_every_wave_has_the_list_of_its_file(trace: Trace) -> None:
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    batch = all_waves(trace)
     listed = [wave.waits for wave in batch.waves if wave.waits is not None]
     made = waits(replay(batch, trace.code, trace.architecture), batch.line)
     assert len(made)

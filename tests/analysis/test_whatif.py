@@ -27,7 +27,7 @@ from rcv_py.analysis.whatif.recording import NO_INDEX, OTHERS, USUAL, Recording,
 from rcv_py.base.errors import UsageError
 from rcv_py.model.trace import Trace
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 
 MOST = 2  # shader engines of a capture: all of them are alike
 
@@ -52,7 +52,7 @@ def test_a_recording_plays_as_it_was(trace: Trace) -> None:
 @pytest.fixture(scope="module")
 def one() -> Recording:
     trace = sample_trace("matmul_small")
-    waves = trace.reader.read(list(range(len(trace.waves)))).waves
+    waves = all_waves(trace).waves
     return recording(streams(trace, [wave for wave in waves if wave.id.se == waves[0].id.se])[0])
 
 

@@ -24,7 +24,7 @@ from rcv_py.model.waves import WaveBatch
 from tests.support import prediction_truth
 from tests.support.command_runs import run_anew
 from tests.support.engines import waves_by_engine
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace
 from tests.support.prediction_scenes import SCENES
 from tests.support.samples import write_sample
 
@@ -98,7 +98,7 @@ def test_waves_that_wait_for_each_other_are_no_prediction(monkeypatch: pytest.Mo
 def found_in(name: str) -> tuple[Findings, Findings]:
     """The findings of a sample, without and with predictions."""
     trace = sample_trace(name)
-    plain = findings(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    plain = findings(trace, [all_waves(trace)])
     return plain, predicted(plain, player_of(name))
 
 
@@ -239,7 +239,7 @@ def test_no_more_waves_than_fit() -> None:
 
 def whole_batch(trace: Trace) -> WaveBatch:
     """All waves of a capture."""
-    return trace.reader.read(list(range(len(trace.waves))))
+    return all_waves(trace)
 
 
 def test_a_capture_without_wave_files_says_that_nothing_can_be_replayed(tmp_path: Path) -> None:

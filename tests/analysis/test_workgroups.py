@@ -28,7 +28,7 @@ from tests.support import workgroup_truth
 from tests.support.attribution_truth import markdown
 from tests.support.engines import waves_by_engine
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace, sample_waves
 from tests.support.paths import ROOT
 from tests.support.samples import sample, write_sample
 
@@ -229,7 +229,7 @@ trace = fixture_of_each(sample_trace, ["matmul_small", "groups_512", "groups_102
 
 @pytest.fixture
 def batch(trace: Trace) -> WaveBatch:
-    return trace.reader.read(list(range(len(trace.waves))))
+    return all_waves(trace)
 
 
 def releases(trace: Trace, one: TracedWave) -> list[tuple[int, int]]:
@@ -288,15 +288,14 @@ def test_the_named_wave_is_the_one_the_definition_says_came_last(trace: Trace, b
 
 def test_bootstrap_draws_whole_workgroups() -> None:
     truth = sample("groups_512")[1]
-    trace = sample_trace("groups_512")
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    trace, batch = sample_waves("groups_512")
     assert capture_costs(trace, [batch]).workgroups == len(set(true_groups(trace, truth))) == 8
 
 
 def test_workgroups_without_barriers_are_of_one_size() -> None:
     """Those of a launch of four waves each; which they are is a guess."""
     trace = sample_trace("vector_add")
-    found = WORKGROUPS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = WORKGROUPS.of(trace, [all_waves(trace)])
     assert set(found.waves.tolist()) == {4}
     assert int(found.waves.sum()) == len(trace.waves)
     assert found.is_guess
@@ -318,7 +317,7 @@ def true_groups(trace: Trace, truth: object) -> list[tuple[int, int, int]]:
 
 def assert_found(folder: Path, truth: object) -> None:
     trace = open_trace(folder)
-    batch = trace.reader.read(list(range(len(trace.waves))))
+    batch = all_waves(trace)
     assert all(one.workgroup < 0 for one in batch.waves), "the files must not say it"
     number = WORKGROUPS.of(trace, [batch]).number.tolist()
     true = true_groups(trace, truth)
@@ -372,7 +371,7 @@ def test_workgroups_cut_at_the_end_of_the_buffer_are_found(
     """At one moment for all; or for each SIMD at another, where some waves are there that met nobody yet."""
     truth = write_sample(name, tmp_path)
     trace = open_trace(tmp_path)
-    waves = trace.reader.read(list(range(len(trace.waves)))).waves
+    waves = all_waves(trace).waves
     first, last = min(one.begin for one in waves), max(one.end for one in waves)
     for part in (0.3, 0.6, 0.8):
         when = first + round(part * (last - first))

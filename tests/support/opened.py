@@ -36,9 +36,20 @@ def load_all(trace: Trace, *, workers: int | None = None, lod: bool = True) -> t
     return tuple(WaveStream(trace.reader, trace.waves, workers=workers, lod=lod))
 
 
+def all_waves(trace: Trace) -> WaveBatch:
+    """All waves of a trace, read in this process."""
+    return trace.reader.read(list(range(len(trace.waves))))
+
+
 def sample_trace(name: str) -> Trace:
     """A simulated capture by the name of its sample."""
     return opened_once(sample_path(name))
+
+
+def sample_waves(name: str) -> tuple[Trace, WaveBatch]:
+    """The same, and all of its waves."""
+    trace = sample_trace(name)
+    return trace, all_waves(trace)
 
 
 @dataclass(frozen=True)
