@@ -18,6 +18,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.synth.capture import Truth
 from tests.analysis import build
+from tests.support.columns import in_rows
 from tests.support.fixtures import fixture_of_each
 from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import sample
@@ -110,7 +111,7 @@ def test_busy_cycles_of_simds(batches: list[WaveBatch]) -> None:
     waves: dict[tuple[int, int, int], list[TracedWave]] = {}
     for wave in (wave for batch in batches for wave in batch.waves):
         waves.setdefault((wave.id.se, wave.cu, wave.id.simd), []).append(wave)
-    assert list(zip(found.se.tolist(), found.cu.tolist(), found.simd.tolist(), strict=True)) == sorted(waves)
+    assert in_rows(found.se, found.cu, found.simd) == sorted(waves)
     for at, place in enumerate(sorted(waves)):
         here = tuple(waves[place])
         assert found.resident[at] == len(set().union(*(range(wave.begin, wave.end) for wave in here)))
@@ -161,11 +162,7 @@ def test_units_add_up_to_the_waves_of_the_device(trace: Trace, truth: Truth, res
 
 def test_each_simd_counts_its_own_waves_once() -> None:
     found = build.of(PIPE_USE, [build.batch(*WAVES)])
-    assert list(zip(found.se.tolist(), found.cu.tolist(), found.simd.tolist(), strict=True)) == [
-        (0, 1, 0),
-        (0, 1, 1),
-        (1, 3, 0),
-    ]
+    assert in_rows(found.se, found.cu, found.simd) == [(0, 1, 0), (0, 1, 1), (1, 3, 0)]
     assert found.resident.tolist() == [11, 2, 2]
     assert found.busy.tolist() == [by_cycle(WAVES[:2], None), 2, 1]
     by_pipe = dict(zip(PIPES, found.pipes[0].tolist(), strict=True))

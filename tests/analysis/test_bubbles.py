@@ -12,6 +12,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
+from tests.support.columns import in_rows
 from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, all_waves, sample_trace
 from tests.support.simd_cycles import passes_of
@@ -65,13 +66,7 @@ def test_time_under_the_end_of_a_program_is_drain_unless_another_wave_issues(tra
         place = (wave.id.se, wave.id.simd)
         alive.setdefault(place, set()).update(range(wave.begin, wave.end))
         tokens = wave.tokens
-        for start, stall, busy, line in zip(
-            tokens.start.tolist(),
-            tokens.stall.tolist(),
-            tokens.busy.tolist(),
-            tokens.line.tolist(),
-            strict=True,
-        ):
+        for start, stall, busy, line in in_rows(tokens.start, tokens.stall, tokens.busy, tokens.line):
             is_end = line >= 0 and trace.code.text[line].startswith("s_endpgm")
             end = start + stall + (min(busy, 4) if is_end else busy)
             issued.setdefault(place, set()).update(range(start + stall, end))
@@ -100,7 +95,7 @@ def test_the_reference_s_rule_knows_no_matrix_work_and_no_end(trace: Trace) -> N
     for wave in batch.waves:
         place, tokens = (wave.id.se, wave.id.simd), wave.tokens
         alive.setdefault(place, set()).update(range(wave.begin, wave.end))
-        for begin, end in zip((tokens.start + tokens.stall).tolist(), tokens.end.tolist(), strict=True):
+        for begin, end in in_rows(tokens.start + tokens.stall, tokens.end):
             issued.setdefault(place, set()).update(range(begin, end))
     assert found.resident == sum(map(len, alive.values()))
     assert found.issuing == sum(map(len, issued.values()))
@@ -184,9 +179,7 @@ def oracle(waves: list[TracedWave]) -> dict[tuple[int, str], Fraction]:
 
 def _rows(wave: TracedWave) -> list[tuple[int, int, int, int]]:
     t = wave.tokens
-    return list(
-        zip(t.start.tolist(), (t.start + t.stall).tolist(), t.end.tolist(), t.line.tolist(), strict=True)
-    )
+    return in_rows(t.start, t.start + t.stall, t.end, t.line)
 
 
 def _issues(wave: TracedWave, cycle: int) -> bool:

@@ -24,6 +24,7 @@ from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.analysis import build
 from tests.analysis.in_memory import simd_work
 from tests.support import drawing
+from tests.support.columns import in_rows
 
 TEXTS = [
     "; k",
@@ -137,9 +138,7 @@ def test_gaps_of_any_length_add_up(power: int) -> None:
     by_hand = 0
     for wave in batch.waves:
         latest, tokens = wave.begin, wave.tokens
-        for start, stall, busy in zip(
-            *(c.tolist() for c in (tokens.start, tokens.stall, tokens.busy)), strict=True
-        ):
+        for start, stall, busy in in_rows(tokens.start, tokens.stall, tokens.busy):
             by_hand += max(0, start - latest)
             latest = max(latest, start + stall + busy)
     assert table.total_idle == by_hand

@@ -18,6 +18,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.support.code_samples import batch, code_table, trace
+from tests.support.columns import in_rows
 from tests.support.drawing import states
 from tests.support.read_twice import Case
 
@@ -58,13 +59,8 @@ def by_queues(waves: list[TracedWave], lines: int) -> np.ndarray:
     rows = [
         (wave.row, wave.begin - base, UNIT.get(TokenKind(kind), "other"), start - base, stall, busy, line)
         for wave in waves
-        for start, stall, busy, kind, line in zip(
-            wave.tokens.start.tolist(),
-            wave.tokens.stall.tolist(),
-            wave.tokens.busy.tolist(),
-            wave.tokens.kind.tolist(),
-            wave.tokens.line.tolist(),
-            strict=True,
+        for start, stall, busy, kind, line in in_rows(
+            wave.tokens.start, wave.tokens.stall, wave.tokens.busy, wave.tokens.kind, wave.tokens.line
         )
     ]
     work: dict[str, list[tuple[int, int]]] = {unit: [] for unit in ("matrix", "vector", "memory", "scalar")}
@@ -169,13 +165,8 @@ def by_cycle(loaded: WaveBatch, cycles: np.ndarray) -> np.ndarray:
     busy: set[tuple[int, int, int, int]] = set()  # simd, wave, unit, cycle
     for wave in loaded.waves:
         table = wave.tokens
-        for start, stall, length, kind, line in zip(
-            table.start.tolist(),
-            table.stall.tolist(),
-            table.busy.tolist(),
-            table.kind.tolist(),
-            table.line.tolist(),
-            strict=True,
+        for start, stall, length, kind, line in in_rows(
+            table.start, table.stall, table.busy, table.kind, table.line
         ):
             if kind in unit:
                 work = max(length, int(cycles[line]) if kind == TokenKind.MATRIX else 0)
@@ -184,13 +175,8 @@ def by_cycle(loaded: WaveBatch, cycles: np.ndarray) -> np.ndarray:
     found = np.zeros((3, len(cycles)), dtype=np.int64)
     for wave in loaded.waves:
         latest, table = wave.begin, wave.tokens
-        for start, stall, length, kind, line in zip(
-            table.start.tolist(),
-            table.stall.tolist(),
-            table.busy.tolist(),
-            table.kind.tolist(),
-            table.line.tolist(),
-            strict=True,
+        for start, stall, length, kind, line in in_rows(
+            table.start, table.stall, table.busy, table.kind, table.line
         ):
             own = unit.get(kind, 4)
             wait, issue = (1, 1, 2, 3, 3)[own], (-1, 0, 1, 2, 3)[own]
@@ -268,7 +254,7 @@ def arrays(drawn: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cells(begin: np.ndarray, end: np.ndarray) -> set[int]:
-    return {cycle for a, b in zip(begin.tolist(), end.tolist(), strict=True) for cycle in range(a, b)}
+    return {cycle for a, b in in_rows(begin, end) for cycle in range(a, b)}
 
 
 @given(spans, spans, spans)
@@ -292,7 +278,7 @@ def test_queued_work_keeps_all_its_length(drawn: list) -> None:
             stretches[-1][1] += work
         else:
             stretches.append([start, start + work])
-    assert [list(pair) for pair in zip(found.begin.tolist(), found.end.tolist(), strict=True)] == [
+    assert [list(pair) for pair in in_rows(found.begin, found.end)] == [
         stretch for stretch in stretches if stretch[1] > stretch[0]
     ]
     assert found.total == int(length.sum())

@@ -13,6 +13,7 @@ from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, ACTIVITY_OF, STATE
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.waves import WaveColumns, WaveLod, facts_of
+from tests.support.columns import in_rows
 from tests.support.drawing import states, tokens
 
 NO_STATES = States(0, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)
@@ -67,9 +68,7 @@ def waves(draw: st.DrawFn) -> tuple[Tokens, States]:
 def per_cycle(made: Tokens, base: int) -> np.ndarray:
     """The activity of each cycle from `base` on, -1 for none."""
     cycle = np.full(int(made.end.max()) - base, -1)
-    for start, stall, duration, kind in zip(
-        made.start.tolist(), made.stall.tolist(), made.duration.tolist(), made.kind.tolist(), strict=True
-    ):
+    for start, stall, duration, kind in in_rows(made.start, made.stall, made.duration, made.kind):
         cycle[start - base : start - base + stall] = ACTIVITY_OF[1, kind]
         cycle[start - base + stall : start - base + duration] = ACTIVITY_OF[0, kind]
     return cycle

@@ -34,6 +34,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.support.code_samples import code_table, trace, two_waves
+from tests.support.columns import in_rows
 from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import write_sample
 
@@ -83,15 +84,13 @@ def swept(loaded: Loaded, counter: LevelCounter) -> dict[int, tuple[list[Op], li
         ops: list[Op] = []
         for wave in (wave for batch in batches for wave in batch.waves if wave.id.se == samples.se):
             one = wave.tokens
-            columns = zip(
-                *(c.tolist() for c in (one.line, one.start, one.stall, one.busy, one.kind)), strict=True
-            )
+            columns = in_rows(one.line, one.start, one.stall, one.busy, one.kind)
             for line, start, stall, busy, kind in columns:
                 if kind in counter.kinds:
                     ops.append((line, start + stall, wave.id.simd, stall, busy))
         at = found.counter_names.index(counter.name)  # one of the first four: those of bank 0
         first = (samples.bank == 0) & (samples.cu == batches[0].waves[0].cu)
-        rows = list(zip(samples.time[first].tolist(), samples.value[first, at].tolist(), strict=True))
+        rows = in_rows(samples.time[first], samples.value[first, at])
         values = slow([op[1] for op in ops], [op[2] for op in ops], rows)
         engines[samples.se] = ops, values
     return engines
@@ -106,7 +105,7 @@ def test_every_value_of_the_reference_s_rule(counters: Loaded, counter: LevelCou
         own, values = engines[samples.se]
         lines, latency = reference_values(ops, samples, position(found.counter_names, counter), counter)
         expected = sorted((own[op][0], took) for op, took in values)
-        assert sorted(zip(lines.tolist(), latency.tolist(), strict=True)) == expected != []
+        assert sorted(in_rows(lines, latency)) == expected != []
 
 
 def expected_rows(engines: Collection[tuple[list[Op], list[tuple[int, float]]]]) -> dict[int, list[float]]:
@@ -177,8 +176,8 @@ def test_the_sweep_is_the_reference_s(drawn: list, steps: list) -> None:
     value[:, 2] = [level for _, level in steps]
     samples = CounterSamples(0, time, value, 0 * time, 0 * time)
     line, latency = reference_values(ops, samples, 2, LDS)
-    rows = list(zip(time.tolist(), value[:, 2].tolist(), strict=True))
-    assert list(zip(line.tolist(), latency.tolist(), strict=True)) == slow(issue, simd, rows)
+    rows = in_rows(time, value[:, 2])
+    assert in_rows(line, latency) == slow(issue, simd, rows)
 
 
 # -- our rule ------------------------------------------------------------------------------------------
@@ -196,7 +195,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trace, WaveBatc
         done = truth.waves[(wave.id.se, wave.id.simd, wave.id.slot, wave.id.wid)].returned
         rows = np.flatnonzero(done >= 0)
         issue = wave.tokens.start + wave.tokens.stall - truth.offset_of_se[wave.id.se]
-        for line, took in zip(wave.tokens.line[rows].tolist(), (done - issue)[rows].tolist(), strict=True):
+        for line, took in in_rows(wave.tokens.line[rows], (done - issue)[rows]):
             values.setdefault(line, []).append(took)
     return found, waves, {line: float(np.mean(took)) for line, took in values.items()}
 
@@ -239,7 +238,7 @@ def test_the_interval_is_that_of_the_samples(simulated: tuple[Trace, WaveBatch, 
         rare.append(CounterSamples(samples.se, *columns))
     table = MEMORY[ReferenceRule.OURS].of(replace(found, counters=tuple(rare)), [waves])
     assert table.interval == 2 * step
-    for line, mean in zip(table.line.tolist(), table.mean.tolist(), strict=True):
+    for line, mean in in_rows(table.line, table.mean):
         assert mean == pytest.approx(truth[line], rel=0.2)
 
 

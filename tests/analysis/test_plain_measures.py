@@ -24,6 +24,7 @@ from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
 from tests.analysis.in_memory import all_lines, hotspot, jumps
+from tests.support.columns import in_rows
 from tests.support.opened import VARIED
 from tests.support.read_twice import Case, opened, opened_plainly
 from tests.support.reference_rules import reference_curves
@@ -47,8 +48,7 @@ def longest(case: Case) -> TracedWave:
 def executed(wave: TracedWave) -> list[tuple[int, int, int, int, int]]:
     """(line, kind, start, stall, duration) of every instruction."""
     one = wave.tokens
-    columns = (one.line, one.kind, one.start, one.stall, one.duration)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
+    return in_rows(one.line, one.kind, one.start, one.stall, one.duration)
 
 
 def occurred(case: Case) -> list[tuple[int, bool, tuple[int, ...], int]]:
@@ -206,7 +206,7 @@ def test_waits_and_their_pairs_are_those_of_the_files(case: Case) -> None:
         assert found == expected
         pairs = {(wait, line) for wait, lines in expected for line in lines if line != wait}
         wait, producer = wait_pairs(wave.waits)
-        rows = zip(number[wait].tolist(), number[producer].tolist(), strict=True)
+        rows = in_rows(number[wait], number[producer])
         assert list(rows) == sorted(pairs)
         seen += len(pairs)
     assert seen
@@ -266,14 +266,14 @@ def placed(pairs: list[Pair]) -> dict[Pair, tuple[int, bool]]:
 
 
 def arrows_of(table: Arrows) -> dict[Pair, tuple[int, bool]]:
-    pairs = zip(table.wait.tolist(), table.producer.tolist(), strict=True)
-    return dict(zip(pairs, zip(table.slot.tolist(), table.is_interior.tolist(), strict=True), strict=True))
+    pairs = in_rows(table.wait, table.producer)
+    return dict(zip(pairs, in_rows(table.slot, table.is_interior), strict=True))
 
 
 def test_arrows_lie_where_there_is_room(case: Case) -> None:
     wave = longest(case)
     wait, producer = wait_pairs(wave.waits)
-    pairs = list(zip(wait.tolist(), producer.tolist(), strict=True))
+    pairs = in_rows(wait, producer)
     assert arrows_of(arrows(wait, producer)) == placed(pairs)
     assert pairs
 
@@ -283,7 +283,7 @@ def test_branches_went_to_the_line_of_the_next_instruction(case: Case, plain: Ca
     rows = executed(plain.waves[main.row])
     jumped = Counter((one[0], next_one[0]) for one, next_one in pairwise(rows) if one[1] == TokenKind.JUMP)
     found = branches([main], case.trace.code)
-    pairs = zip(found.source.tolist(), found.target.tolist(), strict=True)
+    pairs = in_rows(found.source, found.target)
     assert dict(zip(pairs, found.taken.tolist(), strict=True)) == dict(jumped)
     of_all = sum(one[1] == TokenKind.JUMP for wave in plain.waves for one in executed(wave))
     assert int(jumps(case.batches, case.trace.code).taken.sum()) == of_all
@@ -293,7 +293,7 @@ def test_branches_went_to_the_line_of_the_next_instruction(case: Case, plain: Ca
 
 
 def points(curve: StepCurve) -> list[Pair]:
-    return list(zip(curve.time.tolist(), curve.value.tolist(), strict=True))
+    return in_rows(curve.time, curve.value)
 
 
 @pytest.mark.parametrize("by", ["se", "kernel"])
@@ -363,9 +363,7 @@ def test_tracks_of_the_units(case: Case, plain: Case) -> None:
     expected |= {name: worked(spans) for name, spans in issued.items()}
     own = [wave for wave in case.waves if (wave.id.se, wave.cu) == (main.id.se, main.cu)]
     tracks = utilization(own, case.trace)
-    found = {
-        track.name: sorted(zip(track.start.tolist(), track.end.tolist(), strict=True)) for track in tracks
-    }
+    found = {track.name: sorted(in_rows(track.start, track.end)) for track in tracks}
     assert found == {name: sorted(spans) for name, spans in expected.items()}
     assert all(np.all(np.diff(track.start) >= 0) for track in tracks)
 
@@ -378,7 +376,7 @@ def test_the_sibling_s_records_are_on_a_track_of_their_simd() -> None:
     for other in case.trace.other_simd:
         waves = [wave for wave in case.waves if wave.id.se == other.se]
         (track,) = (one for one in utilization(waves, case.trace) if one.name == f"VMEM{other.simd}")
-        rows: list[Any] = zip(track.start.tolist(), track.end.tolist(), strict=True)
-        records = zip(other.time.tolist(), (other.time + other.duration).tolist(), strict=True)
+        rows: list[Any] = in_rows(track.start, track.end)
+        records = in_rows(other.time, other.time + other.duration)
         assert sorted(rows) == sorted(records)
     assert case.trace.other_simd

@@ -16,6 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
+from tests.support.columns import in_rows
 from tests.support.fixtures import fixture_of_each
 from tests.support.opened import all_waves, sample_trace
 
@@ -64,7 +65,7 @@ def test_ranges_that_touch_add_up(capture: Capture) -> None:
     again = dict.fromkeys(by_cause, 0)
     for part in parts:
         rows = part.causes.by_cause()
-        for cause, cycles in zip(rows.cause.tolist(), rows.cycles.tolist(), strict=True):
+        for cause, cycles in in_rows(rows.cause, rows.cycles):
             again[cause] += cycles
     assert again == by_cause
     assert {one.unit: one.busy for one in whole.units} == {
@@ -122,9 +123,9 @@ def test_pairs_end_at_the_next_iteration_and_with_their_wave() -> None:
     line = np.array([1, 0, 2, 1, 2, 2, 1, 2, 1])
     first = np.array([0, 7, 9])
     begin, end = pairs(line, first, 1, 2)
-    assert list(zip(begin.tolist(), end.tolist(), strict=True)) == [(0, 2), (3, 4)]
+    assert in_rows(begin, end) == [(0, 2), (3, 4)]
     begin, end = pairs(line, first, 1, 1)
-    assert list(zip(begin.tolist(), end.tolist(), strict=True)) == [(0, 3), (3, 6)]
+    assert in_rows(begin, end) == [(0, 3), (3, 6)]
     assert not len(pairs(line, first, 1, 5)[0])
     assert not len(pairs(line[:0], first[:1], 1, 2)[0])
 
@@ -144,9 +145,7 @@ def test_between_of_a_loop_is_that_of_single_tokens(capture: Capture) -> None:
     cycles = []
     for wave in (wave for batch in batches for wave in batch.waves):
         open_ = -1
-        spans = zip(
-            wave.tokens.line.tolist(), wave.tokens.start.tolist(), wave.tokens.end.tolist(), strict=True
-        )
+        spans = in_rows(wave.tokens.line, wave.tokens.start, wave.tokens.end)
         for at, start, end in spans:
             if at == other and open_ >= 0:
                 cycles.append(end - open_)

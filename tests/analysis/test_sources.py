@@ -15,6 +15,7 @@ from rcv_py.analysis.program.blocks import labels
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.modes import LatencyMode, SourceCost
 from tests.analysis import build
+from tests.support.columns import in_rows
 
 SELF, INCLUSIVE = SourceCost.SELF, SourceCost.INCLUSIVE
 A, B = 0, 1
@@ -30,9 +31,7 @@ SOURCES = (SourceFile("/x/lib/a.py", ("one", "two", "three", "four", "  five")),
 
 def table(costs: SourceCosts) -> dict[tuple[int, int], int]:
     """Cost by (file, line)."""
-    return dict(
-        zip(zip(costs.file.tolist(), costs.line.tolist(), strict=True), costs.cost.tolist(), strict=True)
-    )
+    return dict(zip(in_rows(costs.file, costs.line), costs.cost.tolist(), strict=True))
 
 
 def test_self_charges_the_innermost_place() -> None:

@@ -10,6 +10,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
+from tests.support.columns import in_rows
 from tests.support.fixtures import fixture_of
 from tests.support.read_twice import opened
 from tests.support.samples import sample_path
@@ -21,9 +22,7 @@ def slow(trace: Trace, batches: tuple[WaveBatch, ...], shift: int, steps: int) -
     """Add up segment by segment and step by step."""
     cycles = np.zeros((steps, len(STATES)), np.int64)
     for wave in (wave for batch in batches for wave in batch.waves):
-        for start, length, state in zip(
-            wave.states.start.tolist(), wave.states.duration.tolist(), wave.states.state.tolist(), strict=True
-        ):
+        for start, length, state in in_rows(wave.states.start, wave.states.duration, wave.states.state):
             low, high = start - trace.span.begin, start - trace.span.begin + length
             for step in range(low >> shift, (high - 1 >> shift) + 1 if length else 0):
                 inside = min(high, (step + 1) << shift) - max(low, step << shift)

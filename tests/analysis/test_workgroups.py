@@ -26,6 +26,7 @@ from tests.analysis import build as tables
 from tests.analysis.in_memory import capture_costs
 from tests.support import workgroup_truth
 from tests.support.attribution_truth import markdown
+from tests.support.columns import in_rows
 from tests.support.engines import waves_by_engine
 from tests.support.fixtures import fixture_of_each
 from tests.support.opened import all_waves, sample_trace, sample_waves
@@ -269,11 +270,8 @@ def test_the_named_wave_is_the_one_the_definition_says_came_last(trace: Trace, b
         one = engine_stream(trace, waves)
         claims = stalls(one).claims()
         rows = np.flatnonzero(claims.cause == Cause.BARRIER)
-        for token, producer, cycles in zip(
-            claims.token[rows].tolist(),
-            claims.producer[rows].tolist(),
-            claims.cycles[rows].tolist(),
-            strict=True,
+        for token, producer, cycles in in_rows(
+            claims.token[rows], claims.producer[rows], claims.cycles[rows]
         ):
             mine = waves[one.owner[token]].row
             arrived = int(one.start[token]) + one.base
