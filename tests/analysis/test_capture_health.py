@@ -25,13 +25,15 @@ from rcv_py.model.code import Kernel
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.synth.build import Plan, build
+from rcv_py.synth.build import Plan
+from rcv_py.synth.build import build as simulated
 from rcv_py.synth.hardware import CDNA
 from rcv_py.synth.program import SyntheticKernel as SimulatedKernel
 from rcv_py.synth.program import assemble, kernel
 from rcv_py.synth.samples import SAMPLES
 from rcv_py.synth.wave_state import SyntheticLaunch
 from rcv_py.synth.write import write_folder
+from tests.analysis import build
 from tests.support import folders
 from tests.support.command_runs import is_unchanged
 from tests.support.fixtures import fixture_of_each
@@ -40,7 +42,7 @@ from tests.support.samples import sample, sample_path, write_sample
 from tests.support.yaml_subset import jobs
 
 Notes = dict[str, HealthNote]
-Edit = Callable[[Any], Any]
+Edit = Callable[[Any], object]  # changes a document in place
 
 
 @pytest.fixture
@@ -48,15 +50,15 @@ def damaged(tmp_path: Path) -> Callable[..., Path]:
     """A copy of a sample in which files are edited, by pattern."""
 
     def damage(name: str, edits: dict[str, Edit | None]) -> Path:
-        target = tmp_path / name
-        target.mkdir()
-        for file in sample_path(name).iterdir():
-            content: bytes | None = file.read_bytes()
-            for pattern, edit in edits.items():
-                if file.match(pattern):
-                    content = None if edit is None else orjson.dumps(edit(orjson.loads(content or b"")))
-            if content is not None:
-                (target / file.name).write_bytes(content)
+        target = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        write_sample(name, target)
+        for pattern, edit in edits.items():
+            for file in target.glob(pattern):
+                if edit is None:
+                    file.unlink()
+                else:
+                    edit(content := orjson.loads(file.read_bytes()))
+                    file.write_bytes(orjson.dumps(content))
         return target
 
     return damage
@@ -99,10 +101,8 @@ def test_every_note_has_numbers_and_says_what_to_do() -> None:
 def test_worst_first() -> None:
     trace = open_trace(sample_path("events"))
     notes = capture_health(trace, batches_of(trace))
-    order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
-    assert [order.index(note.severity) for note in notes] == sorted(
-        order.index(note.severity) for note in notes
-    )
+    order = [[Severity.ERROR, Severity.WARNING, Severity.INFO].index(note.severity) for note in notes]
+    assert order == sorted(order)
     assert headline(notes) == notes[0].title
     assert verdict(notes).startswith("1 error, ")
     assert (verdict(()), headline(())) == ("healthy", "healthy")
@@ -117,6 +117,7 @@ def test_a_capture_without_any_doubt(tmp_path: Path) -> None:
 # -- the record --------------------------------------------------------------------------------------
 
 SERIOUS_OF_THE_RECORD = {"buffer", "unmatched", "lost_files", "placeholder"}
+INTACT = ("matmul_small", "reduction", "kernels", "gfx11", "gfx12", "counters", "packed", "scripted_gfx12")
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES.ids() if name not in ("events", "placeholder")])
@@ -125,9 +126,13 @@ def test_samples_are_whole(name: str) -> None:
     assert not SERIOUS_OF_THE_RECORD & set(notes_of(sample_path(name), with_waves=False))
 
 
-def cut_short(wave: Any) -> Any:
-    wave["wave"]["instructions"] = wave["wave"]["instructions"][:20]
-    return wave
+@pytest.mark.parametrize("name", INTACT)
+def test_an_intact_capture_has_no_such_doubts(name: str) -> None:
+    assert not notes_of_sample(name).keys() & {"mapping", "debug_info", "sharing", "hardly_ran"}
+
+
+def cut_short(wave: Any) -> None:
+    del wave["wave"]["instructions"][20:]
 
 
 def test_waves_that_were_cut(damaged: Callable[..., Path]) -> None:
@@ -155,11 +160,10 @@ def test_waves_that_stop_at_one_clock_are_counted() -> None:
 
 
 def test_a_cut_shows_in_the_totals_alone(damaged: Callable[..., Path]) -> None:
-    def fewer_ends(code: Any) -> Any:
+    def fewer_ends(code: Any) -> None:
         for row in code["code"]:
             if row[0].startswith("s_endpgm"):
                 row[6] = max(0, row[6] - 2)
-        return code
 
     note = notes_of(damaged("matmul_small", {"code.json": fewer_ends}), with_waves=False)["buffer"]
     assert note.number("waves without s_endpgm") == 2
@@ -168,10 +172,9 @@ def test_a_cut_shows_in_the_totals_alone(damaged: Callable[..., Path]) -> None:
 def test_waves_that_left_no_file(damaged: Callable[..., Path]) -> None:
     gone = []
 
-    def forget_one(index: Any) -> Any:
+    def forget_one(index: Any) -> None:
         slots = index["wave_filenames"]["0"]["0"]
         gone.append(slots.pop(next(iter(slots))))
-        return index
 
     note = notes_of(damaged("matmul_small", {"filenames.json": forget_one}))["buffer"]
     assert note.number("waves on traced SIMDs without a file") == len(gone[0])
@@ -195,26 +198,39 @@ def rows_of(events: Any, keep: np.ndarray, **changes: np.ndarray) -> Any:
 def test_lost_packets_and_stalls_of_the_trace_are_told_apart() -> None:
     trace = open_trace(sample_path("events"))
     note = notes_of(trace)["buffer"]
-    assert note.title == "The trace lost packets"
+    assert (note.title, note.number("times that packets were lost")) == ("The trace lost packets", 2)
     only_stalls = trace.events._replace(kind=np.where(trace.events.kind == 6, 9, trace.events.kind))
     note = notes_of(replace(trace, events=only_stalls))["buffer"]
     assert (note.severity, note.title) == (Severity.WARNING, "The trace unit stalled the shader engine")
 
 
 def test_instructions_without_code(damaged: Callable[..., Path]) -> None:
-    def elsewhere(wave: Any) -> Any:
+    lost = []
+
+    def elsewhere(wave: Any) -> None:
         for token in wave["wave"]["instructions"][:10]:
             token[4] = 999_999
-        return wave
+            lost.append(token[3])
 
     note = notes_of(damaged("matmul_small", {"se0_sm0_sl0_wv0.json": elsewhere}))["unmatched"]
-    assert (note.number("instructions"), note.number("waves")) == (10, 1)
+    assert [note.number(name) for name in ("instructions", "waves", "their cycles")] == [10, 1, sum(lost)]
+    assert note.remedy.startswith("The code object they ran in was not captured")
+
+
+@pytest.mark.parametrize("content", ["", '{"code": [[', "[]", '{"code": []}', None])
+def test_code_that_cannot_be_read_is_to_blame_itself(content: str | None, tmp_path: Path) -> None:
+    write_sample("matmul_small", tmp_path)
+    code = tmp_path / "code.json"
+    code.unlink() if content is None else code.write_text(content)
+    trace = open_trace(tmp_path)
+    problem = next(one for one in trace.problems if one.where == "code.json")
+    assert notes_of(trace)["unmatched"].remedy == str(problem)
+    assert problem.text.startswith("code.json")
 
 
 def test_waves_that_do_not_add_up_to_the_totals(damaged: Callable[..., Path]) -> None:
-    def again(wave: Any) -> Any:
+    def again(wave: Any) -> None:
         wave["wave"]["instructions"] *= 2
-        return wave
 
     path = damaged("matmul_small", {"se0_sm0_sl0_wv0.json": again})
     rows = orjson.loads((path / "code.json").read_bytes())["code"]
@@ -236,12 +252,11 @@ def test_files_that_are_gone(damaged: Callable[..., Path]) -> None:
 def test_a_placeholder_says_where_waves_were() -> None:
     trace = open_trace(sample_path("placeholder"))
     note = notes_of(trace)["placeholder"]
-    cu = note.settings["att_target_cu"]
-    there = trace.occupancy.cu == cu
+    assert note.severity is Severity.ERROR
+    there = trace.occupancy.cu == note.settings["att_target_cu"]
     assert 2 * note.number("waves on other compute units") == len(trace.occupancy)
-    assert int(note.settings["att_shader_engine_mask"], 16) == sum(
-        1 << se for se in set(trace.occupancy.se[there].tolist())
-    )
+    engines = set(trace.occupancy.se[there].tolist())
+    assert int(note.settings["att_shader_engine_mask"], 16) == sum(1 << se for se in engines)
     assert np.count_nonzero(there) == max(np.bincount(trace.occupancy.cu))
 
 
@@ -263,7 +278,7 @@ def left_early(tmp_path: Path) -> Trace:
 def launched(program: SimulatedKernel, folder: Path, groups: int = 1, **iterations: tuple[int, ...]) -> Trace:
     """A launch of so many workgroups on each of three compute units."""
     plan = Plan(CDNA, (SyntheticLaunch(program, groups, iterations),), cus=(0, 1, 3))
-    write_folder(build(plan).capture, folder)
+    write_folder(simulated(plan).capture, folder)
     return open_trace(folder)
 
 
@@ -312,13 +327,19 @@ def test_a_hot_line_is_no_collapsed_one() -> None:
     assert "mapping" not in notes_of(trace)
 
 
-def test_a_collapse_is_seen_in_code_json(damaged: Callable[..., Path]) -> None:
-    def collapse(code: Any) -> Any:
-        for row in code["code"][::4] + code["code"][1::4] + code["code"][2::4]:
-            row[3] = row[3] and "/src/one.py:12"
-        return code
+def places(place: Callable[[int, str], str]) -> Edit:
+    """An edit of code.json: the place of each row, by its number and the place that it has."""
 
-    folder = damaged("matmul_small", {"code.json": collapse})
+    def move(code: Any) -> None:
+        for at, row in enumerate(code["code"]):
+            row[3] = place(at, row[3])
+
+    return move
+
+
+def test_a_collapse_is_seen_in_code_json(damaged: Callable[..., Path]) -> None:
+    one_place = places(lambda at, was: "/src/one.py:12" if was and at % 4 < 3 else was)
+    folder = damaged("matmul_small", {"code.json": one_place})
     note = notes_of(folder)["mapping"]
     assert "one.py:12" in note.title
     assert 0.7 < note.number("instructions on it") < 0.8
@@ -328,16 +349,11 @@ def test_a_collapse_is_seen_in_code_json(damaged: Callable[..., Path]) -> None:
 def test_a_collapse_into_the_head_of_a_kernel_says_so(damaged: Callable[..., Path]) -> None:
     source = next(one for one in sample_trace("matmul_small").sources if one.path.endswith("matmul.hip"))
     head = next(at for at, line in enumerate(source.lines or (), 1) if "__global__" in line)
-
-    def collapse(code: Any) -> Any:
-        for row in code["code"]:
-            row[3] = row[3] and f"{source.path}:{head}"
-        return code
-
+    collapse = places(lambda at, was: was and f"{source.path}:{head}")
     folder = damaged("matmul_small", {"code.json": collapse})
     assert effective_lines(open_trace(folder)) == pytest.approx(1)
     note = notes_of(folder)["mapping"]
-    assert note.number("source lines") == 1
+    assert (note.number("source lines"), note.number("instructions on it")) == (1, 1)
     assert note.title.endswith(f"matmul.hip:{head}, the head of a kernel")
 
 
@@ -359,23 +375,36 @@ def test_what_a_line_is(text: str, line: int, what: str) -> None:
     assert what_line(text.split("\n"), line) == what
 
 
+def test_lines_that_collapse_less_are_counted_and_weighed(damaged: Callable[..., Path]) -> None:
+    """Of five instructions four, then three, carry one line."""
+    found = []
+    for kept in (1, 2):
+        collapse = places(lambda at, was, kept=kept: was if at % 5 < kept else "/src/k.py:7")
+        folder = damaged("matmul_small", {"code.json": collapse})
+        rows = orjson.loads((folder / "code.json").read_bytes())["code"]
+        rows = [row for row in rows if not row[0].lstrip().startswith(";") and row[3]]
+        ran = Counter(row[3].split(" -> ")[0] for row in rows if row[6])
+        weight = Counter[str]()
+        for row in rows:
+            weight[row[3].split(" -> ")[0]] += row[6] + row[8]
+        shares = [one / weight.total() for one in weight.values() if one]
+        note = notes_of(folder)["mapping"]
+        assert note.number("source lines") == len(ran) > 2
+        assert note.number("instructions on it") == pytest.approx(ran["/src/k.py:7"] / ran.total(), abs=1e-3)
+        even = math.exp(-sum(share * math.log(share) for share in shares))
+        assert note.number("effective lines") == pytest.approx(even, abs=0.005)
+        found.append(note)
+    many, fewer = found
+    assert many.number("instructions on it") > fewer.number("instructions on it")
+    assert many.number("effective lines") < fewer.number("effective lines")
+
+
 def test_missing_debug_information(damaged: Callable[..., Path]) -> None:
-    def none(code: Any) -> Any:
-        for row in code["code"]:
-            row[3] = ""
-        return code
-
-    def half(code: Any) -> Any:
-        for row in code["code"][::2]:
-            row[3] = ""
-        return code
-
-    assert "debug_info" not in notes_of_sample("matmul_small")
+    half, none = places(lambda at, was: was if at % 2 else ""), places(lambda at, was: "")
     note = notes_of(damaged("matmul_small", {"code.json": half}))["debug_info"]
-    assert note.title == "Some instructions have no source line"
-    assert (
-        notes_of(damaged("gfx12", {"code.json": none}))["debug_info"].number("instructions with a line") == 0
-    )
+    assert (note.title, note.severity) == ("Some instructions have no source line", Severity.WARNING)
+    note = notes_of(damaged("gfx12", {"code.json": none}))["debug_info"]
+    assert (note.number("instructions with a line"), note.severity) == (0, Severity.INFO)
 
 
 def test_missing_copies_of_sources() -> None:
@@ -426,15 +455,49 @@ def test_the_wave_of_median_life_is_a_traced_wave_of_middling_life(name: str) ->
     assert off[found.typical] == off.min() < 0.05 * middle
 
 
-def test_kernels_beside_the_traced_one() -> None:
-    trace = open_trace(sample_path("matmul_small"))
-    assert "sharing" not in notes_of(trace)
-    assert "sharing" not in notes_of(sample_path("kernels"))  # one after the other
-    events = trace.occupancy
-    stranger = np.where(events.cu == trace.waves.cu[0], events.kernel, events.kernel + 7)
-    note = notes_of(replace(trace, occupancy=replace(events, kernel=stranger.astype(np.int32))))["sharing"]
+Life = tuple[int, int, int, int, int]  # begin, end, unit, slot and kernel, on SIMD 0 of shader engine 0
+
+
+def notes_of_lives(lives: list[Life], target: str = "gfx942") -> Notes:
+    """What is found in a capture of waves of kernel 1 on unit 0, if these are the lives on the device."""
+    rows = [(when, start, 0, cu, 0, slot, kernel) for begin, end, cu, slot, kernel in lives
+            for when, start in ((begin, 1), (end, 0))]  # fmt: skip
+    trace = sample_trace("matmul_small")
+    zero = np.zeros(len(trace.waves), np.int16)
+    waves = replace(trace.waves, se=zero, simd=zero, cu=zero, kernel=zero + 1)
+    occupancy = build.events(rows, {1: "one", 2: "two"})
+    return notes_of(replace(trace, target=target, occupancy=occupancy, waves=waves), with_waves=False)
+
+
+def test_traced_waves_that_live_longer() -> None:
+    others = [(0, 1000, cu, slot, 1) for cu in (1, 2) for slot in range(4)]
+    longer = notes_of_lives([(0, 1500, 0, slot, 1) for slot in range(4)] + others)["representative"]
+    assert longer.number("difference") == pytest.approx(0.5)
+    assert "representative" not in notes_of_lives([(0, 1010, 0, slot, 1) for slot in range(4)] + others)
+
+
+def test_a_kernel_beside_the_traced_one() -> None:
+    own = [(0, 1000, 0, slot, 1) for slot in range(3)]
+    note = notes_of_lives([*own, (500, 3000, 1, 0, 2)])["sharing"]
+    assert note.number("their waves") == 1
+    assert note.number("share of the wave-cycles") == pytest.approx(500 / 3500)
     assert note.settings == {"att_serialize_all": True}
-    assert 0 < note.number("share of the wave-cycles") < 1
+    assert "sharing" not in notes_of_lives([*own, (1000, 3000, 1, 0, 2)])
+
+
+def test_a_grid_of_one_round() -> None:
+    at_once = [(0, 1000, 0, slot, 1) for slot in range(8)]
+    assert "grid" not in notes_of_lives(at_once, "gfx9")  # how many waves some gfx9 can hold is not known
+    assert "grid" in notes_of_lives(at_once, "gfx950")
+    rounds = [(1000 * turn, 1000 * turn + 900, 0, slot, 1) for turn in range(3) for slot in range(8)]
+    assert "grid" not in notes_of_lives(rounds, "gfx950")
+
+
+def test_a_long_tail() -> None:
+    short = [(0, 400, cu, slot, 1) for cu in (0, 1) for slot in range(4)]
+    tail = notes_of_lives([*short, (0, 1000, 0, 5, 1)])["tail"]
+    assert tail.number("with at most half of the peak") == pytest.approx(0.6)
+    assert "tail" not in notes_of_lives(short)
 
 
 def test_a_grid_of_several_rounds_fills_the_machine(tmp_path: Path) -> None:
@@ -512,6 +575,15 @@ def test_a_capture_is_its_own_replicate_without_noise() -> None:
     assert (noise.per_hit, noise.net, noise.hits) == (0, 0, 1)
 
 
+def test_noise_does_not_depend_on_how_many_waves_were_traced() -> None:
+    hits, cost = np.array([4, 8]), np.array([400, 80])
+    first = np.array([hits, cost, cost // 2])
+    assert replicate_noise(first, np.array([2 * hits, 2 * cost, cost])).per_hit == 0
+    slower = replicate_noise(first, np.array([hits, [440, 72], cost // 2]))
+    assert slower.per_hit == pytest.approx((40 + 8) / 480)
+    assert slower.net == pytest.approx((40 - 8) / 480)
+
+
 # -- the input file ----------------------------------------------------------------------------------
 
 RANGES = {"att_target_cu": (0, 15), "att_activity": (1, 16)}
@@ -569,7 +641,9 @@ def test_how_a_kernel_is_found_again(name: str, pattern: str, tmp_path: Path) ->
     assert input_settings(trace, ()).get("kernel_include_regex", "") == pattern
 
 
-def test_a_name_cannot_break_the_file(tmp_path: Path) -> None:
-    trace = replace(folders.opened(tmp_path), name='x\njobs: evil\u2028"')
+@pytest.mark.parametrize("name", ['x\njobs: evil\u2028"', "x\njobs:\n  - att_target_cu: 99\u2028y\x85z"])
+def test_a_name_cannot_break_the_file(name: str, tmp_path: Path) -> None:
+    trace = replace(folders.opened(tmp_path), name=name)
     (job,) = jobs(input_yaml(trace, capture_health(trace)))
     assert "evil" not in str(job)
+    assert job.get("att_target_cu") != 99

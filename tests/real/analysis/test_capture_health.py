@@ -56,6 +56,10 @@ def test_flash_attention_before_and_after_its_locations_were_kept(name: str, lin
 def test_keeping_locations_helped() -> None:
     before, after = map(effective_lines, flash_attention())
     assert before < 2.5 < 3 * before < after
+    before, after = (notes_of(trace)["mapping"] for trace in flash_attention())
+    assert before.number("what it is") == "a decorator"
+    assert before.number("instructions on it") > after.number("instructions on it")
+    assert before.number("effective lines") < after.number("effective lines")
 
 
 def test_debug_information_of_real_captures() -> None:
