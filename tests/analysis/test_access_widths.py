@@ -106,9 +106,7 @@ def test_bytes_of_a_capture_are_those_of_its_totals(trace: Trace) -> None:
         ("matmul_small", 4, 4, 1),
     ],
 )
-def test_the_rate_of_a_unit_is_that_of_all_of_its_simds(
-    sample: str, traced: int, held: int, cus: int
-) -> None:
+def test_the_rate_of_a_unit_is_that_of_all_its_simds(sample: str, traced: int, held: int, cus: int) -> None:
     trace, batch = sample_waves(sample)
     found = WIDTHS.of(trace, [batch])
     assert found.vector_rate == pytest.approx(

@@ -130,9 +130,7 @@ def test_occupancy_in_the_summary(trace: Trace, truth: Truth, resident: np.ndarr
     assert value["tail"] == len(resident) - 1 - np.flatnonzero(resident > resident.max() / 2)[-1]
 
 
-def test_issue_and_work_stand_beside_each_other_in_the_summary(
-    trace: Trace, batches: list[WaveBatch]
-) -> None:
+def test_issue_and_work_stand_side_by_side_in_the_summary(trace: Trace, batches: list[WaveBatch]) -> None:
     """Cycle by cycle."""
     value = {fact.id: fact.value for fact in summary_by(None).of(trace, batches).facts}
     found = simds(trace, batches)

@@ -134,7 +134,7 @@ def test_an_lds_access_is_not_charged_beyond_its_longest_latency() -> None:
     ("after", "wait", "stall", "cause"),
     [(1400, 1404, 60, Cause.WAIT_LDS), (20, 24, 576, Cause.WAIT_LOAD), (536, 540, 60, None)],
 )
-def test_a_wait_on_two_counters_goes_to_the_one_that_took_as_long_as_usual(
+def test_what_took_as_long_as_usual_ended_the_wait(
     after: int, wait: int, stall: int, cause: Cause | None
 ) -> None:
     """If both took as long as usual, either may have ended it: the one that is named is a guess."""

@@ -26,6 +26,7 @@ TEXTS = (
 )
 UNITS = ((VALU, MATRIX), (VALU, SALU))
 # Waves: ranges of lines one after the other, as a program with jumps runs them; the last line is unknown.
+Runs = list[tuple[int, int]]
 RUNS = st.lists(st.tuples(st.integers(0, len(TEXTS)), st.integers(1, 45)), max_size=8)
 
 
@@ -33,7 +34,7 @@ def program() -> LineTraits:
     return lines(build.code(TEXTS), architecture_of(9, "gfx942"))
 
 
-def ran(waves: list[list[tuple[int, int]]]) -> tuple[np.ndarray, np.ndarray]:
+def ran(waves: list[Runs]) -> tuple[np.ndarray, np.ndarray]:
     """The lines of all tokens, and the tokens that waves begin with."""
     each = [[(first + i) % (len(TEXTS) + 1) for first, count in runs for i in range(count)] for runs in waves]
     first = np.cumsum([0, *map(len, each)])
@@ -69,9 +70,7 @@ def plain(
 
 
 @given(st.lists(RUNS, min_size=1, max_size=3), st.data())
-def test_uses_are_those_that_looking_back_finds(
-    waves: list[list[tuple[int, int]]], data: st.DataObject
-) -> None:
+def test_uses_are_those_that_looking_back_finds(waves: list[Runs], data: st.DataObject) -> None:
     of_code, (line, first) = program(), ran(waves)
     readers = sorted(data.draw(st.sets(st.integers(0, len(line) - 1)))) if len(line) else []
     history, at = LineHistory(line, first), np.array(readers, dtype=np.int64)

@@ -140,9 +140,7 @@ def test_totals_are_sums_over_all_stacks_that_begin_alike(rows: list[tuple[Path,
 
 
 @given(some_stacks, st.sampled_from(list(SiblingOrder)))
-def test_boxes_lie_inside_their_parents_and_beside_each_other(
-    rows: list[tuple[Path, int]], order: SiblingOrder
-) -> None:
+def test_boxes_lie_in_parents_beside_each_other(rows: list[tuple[Path, int]], order: SiblingOrder) -> None:
     tree = fold(stacks([path for path, _ in rows], [one for _, one in rows]))
     names = tuple(str(one) for one in tree.element.tolist())
     boxes = layout(tree, Metric.TOTAL, order, names)

@@ -65,8 +65,6 @@ def test_a_finding_is_small_if_bound_and_range_are() -> None:
         (LIMIT, LIMIT, "≤ 22 % → 21 % (10–22)"),
     ],
 )
-def test_bound_and_prediction_are_side_by_side(
-    predicted: Predicted, limit: Predicted | None, row: str
-) -> None:
+def test_bound_and_prediction_stand_together(predicted: Predicted, limit: Predicted | None, row: str) -> None:
     one = Finding("exposed-lds", "Waits", 100, True, 0.2, "What.", "Fix.", gain=0.22)
     assert replace(one, predicted=predicted, limit=limit).gain_row == row

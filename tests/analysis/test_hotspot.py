@@ -51,9 +51,7 @@ def test_nothing_to_count() -> None:
 
 
 @given(st.integers(1, 40), st.integers(0, 20), st.integers(1, 20))
-def test_the_cycles_inside_a_window_are_all_of_them_or_those_that_touch_it(
-    bins: int, begin: int, width: int
-) -> None:
+def test_cycles_inside_a_window_count_or_all_of_them(bins: int, begin: int, width: int) -> None:
     window = TimeWindow(begin, begin + width)
     one = WAVE.tokens
     inside = sum(

@@ -26,9 +26,7 @@ def cycles(covered: IntervalSet) -> set[int]:
 
 
 @given(SPANS, SPANS)
-def test_sets_are_joined_cut_and_subtracted(
-    some: list[tuple[int, int]], others: list[tuple[int, int]]
-) -> None:
+def test_sets_are_joined_cut_and_subtracted(some: Spans, others: Spans) -> None:
     (one, left), (other, right) = made(some), made(others)
     assert cycles(one) == left
     assert cycles(one | other) == left | right
@@ -37,9 +35,7 @@ def test_sets_are_joined_cut_and_subtracted(
 
 
 @given(SPANS, SPANS)
-def test_covered_cycles_of_spans_are_counted(
-    some: list[tuple[int, int]], spans: list[tuple[int, int]]
-) -> None:
+def test_covered_cycles_of_spans_are_counted(some: Spans, spans: Spans) -> None:
     one, inside = made(some)
     begin, length = np.array(spans, dtype=np.int64).reshape(-1, 2).T
     edges = begin, begin + length
@@ -49,7 +45,7 @@ def test_covered_cycles_of_spans_are_counted(
 
 
 @given(SPANS, st.integers(1, 4))
-def test_spans_are_crowded_where_so_many_are_open(spans: list[tuple[int, int]], count: int) -> None:
+def test_spans_are_crowded_where_so_many_are_open(spans: Spans, count: int) -> None:
     begin, length = np.array(spans, dtype=np.int64).reshape(-1, 2).T
     crowd = at_least(begin, begin + length, count)
     assert cycles(crowd) == {

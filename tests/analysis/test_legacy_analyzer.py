@@ -283,7 +283,7 @@ def test_the_launch_that_is_taken() -> None:
         ("v_mfma_scale_f32_x v9, v0", {"lds": 20_000}, 64, 8, "VGPR"),
     ],
 )
-def test_the_new_generation_reads_the_table(
+def test_the_new_one_reads_a_table(
     text: str, sizes: dict[str, int], given: int, waves: int, bound: str
 ) -> None:
     launched = choose_launch([launch(4, **sizes)], "x_dispatch_4", "some")

@@ -213,9 +213,7 @@ def test_any_order_of_lines_is_survived_and_counted(made: list[tuple[int, bool, 
     assert whole.hits.hits.sum() == len(lines)
 
 
-def test_first_executions_are_the_same_some_waves_at_a_time(
-    trace: Trace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_first_executions_are_the_same_in_parts(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     batches = read(trace)
     whole = LOOPS.of(trace, batches).hits
     expected = np.zeros((2, len(trace.code)), dtype=np.int64)

@@ -177,7 +177,7 @@ def test_registers_that_the_program_needs_bind_beside_lds() -> None:
     ("target", "gfxip", "vgprs", "allocated"),
     [("gfx90a", 9, 264, 264), ("gfx942", 9, 176, 176), ("gfx942", 9, 104, 104), ("gfx1100", 11, 248, 264)],
 )
-def test_registers_that_keep_waves_out_are_no_use_of_the_program(
+def test_registers_may_be_there_to_keep_waves_out(
     target: str, gfxip: int, vgprs: int, allocated: int
 ) -> None:
     """Triton's waves_per_eu of 1, 2 and 4 for 12 registers: the least with which no further wave fits."""
@@ -320,9 +320,7 @@ def test_barriers_tell_how_many_waves_a_workgroup_puts_on_a_simd(name: str, thre
     assert limits_of_work(trace, RunFacts()).waves >= threads // 256
 
 
-def test_two_large_waves_of_a_simd_show_how_many_a_workgroup_puts_there(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_two_large_waves_of_a_simd_show_a_step_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workgroups of 512 threads: eight waves on four SIMDs, in steps of two, even if no wave is small."""
     monkeypatch.setattr(work_occupancy, "MAX_BYTES", 1)
     found = limits_of_work(sample_trace("groups_512"), RunFacts())

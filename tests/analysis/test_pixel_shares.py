@@ -131,9 +131,7 @@ def test_rows_drawn_together_look_as_each_alone(made: list[Tokens], where: tuple
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40)), min_size=1, max_size=4), views())
-def test_a_pixel_is_the_mean_of_its_buckets(
-    made: list[tuple[int, int]], where: tuple[Pixels, int, int]
-) -> None:
+def test_a_pixel_is_the_mean_of_buckets(made: list[tuple[int, int]], where: tuple[Pixels, int, int]) -> None:
     """Of tables that begin and end anywhere, in rows that fill the same pixels or others."""
     pixels, first, stop = where
     bits = max(0, int(pixels.cycles_per_px).bit_length() - 1)

@@ -93,9 +93,7 @@ def test_many_waves_of_a_row_cost_one_look_up_and_are_all_there() -> None:
 
 
 @pytest.mark.parametrize("most", [10, 10**6])
-def test_too_many_tokens_show_their_buckets_and_the_same_shares(
-    most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_tokens_show_buckets_of_the_same_shares(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_SPANS", most)
     made = row(tokens("vvVVVV..llllLLLL" * 400))
     pixels = Pixels(TimeWindow(0, 6400), 1600)

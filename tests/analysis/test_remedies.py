@@ -130,9 +130,7 @@ USE = "s_waitcnt vmcnt(0)\nv_add_f32_e32 v2, v4, v5\n"
         (f"ds_read_b32 v9, v1\n{ARITHMETIC}\nds_write_b32 v1, v8\ns_waitcnt lgkmcnt(0)", "ds_write", 12),
     ],
 )
-def test_an_operation_moves_up_only_where_it_does_the_same(
-    body: str, producer: str, rows: int, tmp_path: Path
-) -> None:
+def test_what_moves_up_does_the_same_there(body: str, producer: str, rows: int, tmp_path: Path) -> None:
     inputs = of_text(loop(body), tmp_path)
     row = next(i for i, text in enumerate(inputs.trace.code.text) if text.startswith(producer.strip()))
     assert FindingContext(inputs, inputs.claimed(inputs.rows_of()), (row,)).room_before == rows

@@ -225,9 +225,7 @@ def test_of_patterns(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [*VARIED, "exposed-scalar-load"])
-def test_arguments_that_a_launch_could_load_depend_on_nothing_that_the_program_does(
-    name: str, tmp_path: Path
-) -> None:
+def test_arguments_that_a_launch_could_load_depend_on_no_instruction(name: str, tmp_path: Path) -> None:
     trace = captured(PATTERNS[name], tmp_path)[0] if name in PATTERNS else sample_trace(name)
     assert_preloaded(trace, list(preloaded(trace)))
 

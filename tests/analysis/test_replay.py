@@ -101,9 +101,7 @@ def test_experiments_play_as_in_the_slow_replay(trace: Trace) -> None:
 
 
 @pytest.mark.parametrize("name", ["vector_add", "split_barriers_gfx12"])
-def test_few_tokens_play_in_plain_python_as_in_the_slow_replay(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_tokens_play_in_plain_python_as_slowly(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_loop, "loop", compiled._plain(event_loop.loop.__wrapped__))
     player = quick_player(sample_trace(name))
     for base in bases(player)[::UNITS]:

@@ -85,9 +85,7 @@ def test_without_scopes_there_is_nothing() -> None:
     assert not findings(written((0, 0, 1, LEAVE)), ()).findings
 
 
-def test_a_capture_of_markers_alone_is_no_placeholder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_markers_alone_are_no_placeholder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     alone = markers_alone(tmp_path)
     trace = open_trace(alone)
     assert trace.has_only_markers

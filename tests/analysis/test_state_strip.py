@@ -12,7 +12,7 @@ from rcv_py.model.window import TimeWindow
 from tests.analysis import build
 from tests.support.columns import in_rows
 from tests.support.fixtures import fixture_of
-from tests.support.read_twice import opened
+from tests.support.read_twice import Opened, opened
 from tests.support.samples import sample_path
 
 capture = fixture_of(lambda: opened(sample_path("matmul_small")), scope="module")
@@ -30,7 +30,7 @@ def slow(trace: Trace, batches: tuple[WaveBatch, ...], shift: int, steps: int) -
     return cycles
 
 
-def test_every_cycle_of_every_wave_is_in_one_step(capture: tuple[Trace, tuple[WaveBatch, ...]]) -> None:
+def test_every_cycle_of_every_wave_is_in_one_step(capture: Opened) -> None:
     trace, batches = capture
     some = (build.batch(*batches[0].waves[:3]),)
     found = STRIP.of(trace, some)
@@ -40,7 +40,7 @@ def test_every_cycle_of_every_wave_is_in_one_step(capture: tuple[Trace, tuple[Wa
     assert whole.cycles.sum(axis=0).tolist() == build.of(STATE_SHARES, batches).cycles[list(STATES)].tolist()
 
 
-def test_pixels_share_the_cycles_whatever_their_width(capture: tuple[Trace, tuple[WaveBatch, ...]]) -> None:
+def test_pixels_share_the_cycles_whatever_their_width(capture: Opened) -> None:
     trace, batches = capture
     found = STRIP.of(trace, batches)
     for width in (1, 7, 900, 3 * MAX_STEPS):
@@ -52,9 +52,7 @@ def test_pixels_share_the_cycles_whatever_their_width(capture: tuple[Trace, tupl
     assert found.waves(step, 1)[0] == pytest.approx(found.cycles[5] / (1 << found.shift))
 
 
-def test_segments_of_a_damaged_file_that_end_before_they_begin_are_none(
-    capture: tuple[Trace, tuple[WaveBatch, ...]],
-) -> None:
+def test_segments_that_end_before_they_begin_are_none(capture: Opened) -> None:
     trace, batches = capture
     wave = batches[0].waves[0]
     offset = np.array([0, 1 << 40, 5, -(1 << 60)], np.int64)

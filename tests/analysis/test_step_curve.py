@@ -42,9 +42,7 @@ def brute(curve: StepCurve, begin: int, end: int) -> tuple[list[float], list[flo
 
 
 @given(curves(), windows())
-def test_a_pixel_holds_its_first_lowest_highest_and_last_value(
-    curve: StepCurve, seen: tuple[TimeWindow, int]
-) -> None:
+def test_a_pixel_holds_first_lowest_highest_and_last(curve: StepCurve, seen: tuple[TimeWindow, int]) -> None:
     window, width = seen
     edges = pixel_edges(window, width).tolist()
     columns, means = curve.columns(window, width), curve.means(window, width)

@@ -363,9 +363,7 @@ def cut(one: TracedWave, when: int) -> TracedWave:
 
 @pytest.mark.parametrize("name", ["groups_512", "ping_pong", "several_groups", "mixed_populations"])
 @pytest.mark.parametrize("is_ragged", [False, True])
-def test_workgroups_cut_at_the_end_of_the_buffer_are_found(
-    name: str, is_ragged: bool, tmp_path: Path
-) -> None:
+def test_workgroups_cut_at_the_end_of_a_buffer_are_found(name: str, is_ragged: bool, tmp_path: Path) -> None:
     """At one moment for all; or for each SIMD at another, where some waves are there that met nobody yet."""
     truth = write_sample(name, tmp_path)
     trace = open_trace(tmp_path)

@@ -215,9 +215,7 @@ def test_without_numba_columns_are_seen_as_memory() -> None:
     assert (seen[0].tolist(), seen[1]) == ([0, 1, 2], 7)
 
 
-def test_runs_of_tests_keep_machine_code_while_sources_are_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_of_tests_keep_machine_code_of_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     room = tmp_path / "rcv_py" / "room"
     room.mkdir(parents=True)
     (room / "kernels.py").write_text(KERNEL)

@@ -80,9 +80,7 @@ def test_the_schema_demands_it() -> None:
     assert NEW.name in shape["required"]
 
 
-def test_the_api_explains_it_and_so_does_its_reference(
-    planted: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_api_and_its_reference_explain_it(planted: None, monkeypatch: pytest.MonkeyPatch) -> None:
     table = rcv_py.open(FOLDER).loops()
     row = next(row for row in table.help.rows() if row["column"] == NEW.name)
     assert (row["type"], row["unit"], row["meaning"]) == ("int64", "cycles", NEW.meaning)

@@ -118,9 +118,7 @@ def test_an_optional_column_is_there_when_it_is_given() -> None:
         (None, True, [0, 1, 2]),
     ],
 )
-def test_rows_are_sorted_and_unknown_ones_come_last(
-    by: str | None, descending: bool, order: list[int]
-) -> None:
+def test_rows_are_sorted_unknown_ones_come_last(by: str | None, descending: bool, order: list[int]) -> None:
     found = table().sorted(by, descending=descending)
     stalls, lines = [10, 30000, 10], [1234, -1, 7]
     assert [

@@ -58,9 +58,7 @@ def test_an_arrival_costs_what_arrived(trace: Trace, waves: list[TracedWave]) ->
     assert counted.mapped == Counter(wave.row for wave in waves)
 
 
-def test_dropped_waves_stay_and_do_not_count_twice_when_they_come_back(
-    trace: Trace, waves: list[TracedWave]
-) -> None:
+def test_dropped_waves_stay_and_count_once_when_they_come_back(trace: Trace, waves: list[TracedWave]) -> None:
     counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, len(waves), 2)]
     assert counted.is_of(batches[:2], batches[:2])
     assert counted.is_of(batches[2:3], batches[:3])
@@ -82,7 +80,7 @@ def test_another_choice_begins_anew_and_the_same_one_goes_on(trace: Trace, waves
     assert max(counted.mapped.values()) == 2
 
 
-def test_a_choice_that_changes_with_every_arrival_costs_a_few_times_all_of_it(
+def test_a_choice_that_changes_with_every_arrival_costs_a_few_times(
     trace: Trace, waves: list[TracedWave]
 ) -> None:
     counted, batches = Counted(trace), [build.batch(wave) for wave in waves]
@@ -93,9 +91,7 @@ def test_a_choice_that_changes_with_every_arrival_costs_a_few_times_all_of_it(
     assert counted.is_of(batches, batches, last), "nothing is on its way any more: exact"
 
 
-def took(
-    running: IncrementalAnswer[object, object], trace: Trace, batch: WaveBatch, rows: object = None
-) -> None:
+def took(running: IncrementalAnswer, trace: Trace, batch: WaveBatch, rows: object = None) -> None:
     """Have the part of a batch, of which rows count, as if a process had mapped it."""
     here = frozenset(wave.row for wave in batch.waves)
     chosen = here if rows is None else here & rows  # type: ignore[operator]
@@ -111,9 +107,7 @@ def test_what_was_mapped_elsewhere_is_taken_over(trace: Trace, waves: list[Trace
     assert counted.mapped == Counter(wave.row for wave in waves[6:])
 
 
-def test_what_was_mapped_of_a_batch_that_is_not_asked_for_yet_waits(
-    trace: Trace, waves: list[TracedWave]
-) -> None:
+def test_what_was_mapped_of_a_batch_not_asked_for_yet_waits(trace: Trace, waves: list[TracedWave]) -> None:
     counted, batches = Counted(trace), [build.batch(wave) for wave in waves[:2]]
     took(counted.running, trace, batches[0])
     took(counted.running, trace, batches[1])
@@ -122,9 +116,7 @@ def test_what_was_mapped_of_a_batch_that_is_not_asked_for_yet_waits(
     assert not counted.mapped
 
 
-def test_what_was_mapped_for_other_waves_than_count_is_not_taken(
-    trace: Trace, waves: list[TracedWave]
-) -> None:
+def test_what_was_mapped_for_other_waves_is_not_taken(trace: Trace, waves: list[TracedWave]) -> None:
     counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, 4, 2)]
     odd = {wave.row for wave in waves[1::2]}
     took(counted.running, trace, batches[0])
@@ -167,9 +159,7 @@ def test_a_choice_made_later_counts_waves_that_left_the_memory(trace: Trace, wav
         again.read.clear()
 
 
-def test_a_cancelled_second_reading_gives_what_is_there_and_may_be_tried_again(
-    trace: Trace, waves: list[TracedWave]
-) -> None:
+def test_a_cancelled_second_reading_may_be_tried_again(trace: Trace, waves: list[TracedWave]) -> None:
     again, here = Again(trace, waves), [build.batch(*waves[:2])]
     running, gone = IncrementalAnswer(trace, LINES, again), frozenset(wave.row for wave in waves[2:])
     again.presses = "cancel"

@@ -274,7 +274,7 @@ def test_fastest_and_slowest_and_one_by_one_between_them(session: Session) -> No
     assert session.selection.value == slowest, "there is nothing slower"
 
 
-def test_a_large_capture_is_looked_through_by_somebody_else(
+def test_a_large_capture_is_looked_through_elsewhere(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rcv_py.state.executions.QUICK_TOKENS", 1)

@@ -139,7 +139,7 @@ def test_the_place_is_of_one_user_screen_and_version(tmp_path: Path) -> None:
     assert address(around) is None  # somebody else may have put something there
 
 
-def test_a_second_command_opens_in_the_window_that_runs(
+def test_a_second_command_opens_in_the_first_window(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)

@@ -14,7 +14,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
 from tests.analysis.test_activity import (
-    test_issue_and_work_stand_beside_each_other_in_the_summary,  # noqa: F401
+    test_issue_and_work_stand_side_by_side_in_the_summary,  # noqa: F401
 )
 from tests.real import captures
 from tests.support.fixtures import fixture_of_each

@@ -8,7 +8,7 @@ import pytest
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from tests.analysis.test_loop_iterations import (
     read,
-    test_first_executions_are_the_same_some_waves_at_a_time,  # noqa: F401
+    test_first_executions_are_the_same_in_parts,  # noqa: F401
     test_iterations_follow_each_other_and_hold_what_their_tokens_do,  # noqa: F401
     test_outliers_are_beyond_the_fence_of_their_loop,  # noqa: F401
 )
