@@ -1,6 +1,7 @@
 """Small tables of the model, from drawings and lists."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +20,10 @@ from tests.support import drawing
 Place = tuple[int, int]
 
 
-def wave(
-    picture: str,
-    lines: list[int] | None = None,
-    *,
-    row: int = 0,
-    begin: int = 0,
-    place: tuple[int, int, int, int] = (0, 0, 0, 0),
-    cu: int = 1,
-) -> TracedWave:
+def wave(picture: str, lines: list[int] | None = None, *, begin: int = 0, **where: Any) -> TracedWave:
     """A wave that ran the tokens of a drawing from its begin on, and ended with the drawing."""
     tokens = drawing.tokens(picture, base=begin, lines=lines)
-    return of_tokens(
-        tokens, row=row, begin=begin, end=begin + len(picture.replace("|", "")), place=place, cu=cu
-    )
+    return of_tokens(tokens, begin=begin, end=begin + len(picture.replace("|", "")), **where)
 
 
 def of_tokens(
@@ -89,8 +80,6 @@ def code(
 
 def counted(table: CodeTable, batches: Sequence[WaveBatch]) -> CodeTable:
     """The code table with the totals of these waves, summed one token after the other."""
-    from dataclasses import replace
-
     totals = {name: [0] * len(table) for name in ("hits", "latency", "stall", "idle")}
     for one in (one for item in batches for one in item.waves):
         latest, tokens = one.begin, one.tokens
@@ -177,11 +166,9 @@ def trace(
     other_simd: tuple[OtherSimd, ...] = (),
 ) -> Trace:
     """A trace of these waves; by default occupancy knows exactly them."""
-    lives = [
-        (time, is_start, one.id.se, one.cu, one.id.simd, one.id.slot, 1)
-        for one in waves
-        for time, is_start in ((one.begin, 1), (one.end, 0))
-    ]
+    places = [(one.id.se, one.cu, one.id.simd, one.id.slot, 1) for one in waves]
+    lives = [(one.begin, 1, *place) for one, place in zip(waves, places, strict=True)]
+    lives += [(one.end, 0, *place) for one, place in zip(waves, places, strict=True)]
     return Trace(
         Path("made-up"),
         "made-up",

@@ -26,11 +26,8 @@ STALLS = (0, 8, 0, 100, 4, 12, 40)  # cycles an execution of each line
 def table(text: Sequence[str] = PROGRAM, kernel: str = "kernel") -> CodeTable:
     """A program of one kernel with words of 4 bytes."""
     code = build.code(list(text))
-    return replace(
-        code,
-        address=np.arange(len(text), dtype=np.uint64) * np.uint64(4),
-        kernels=(Kernel(kernel, kernel, 0, len(text)),),
-    )
+    address = np.arange(len(text), dtype=np.uint64) * np.uint64(4)
+    return replace(code, address=address, kernels=(Kernel(kernel, kernel, 0, len(text)),))
 
 
 def tokens(lines: Sequence[int], stalls: Sequence[int], begin: int) -> Tokens:

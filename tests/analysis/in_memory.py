@@ -41,9 +41,8 @@ def hotspot(
         return found
     step = max(1, -(-code_rows // bins))
     first = step * np.arange(bins)
-    return HotspotBins(
-        first, first + step, np.stack([found.cycles[at : at + step].sum(0) for at in first]), step
-    )
+    cycles = np.stack([found.cycles[at : at + step].sum(0) for at in first])
+    return HotspotBins(first, first + step, cycles, step)
 
 
 def kind_latency(batches: Batches, code_rows: int) -> HotspotBins:

@@ -132,8 +132,8 @@ def _events(data: Any, shift: dict[int, int]) -> WaveEvents:
     )
 
 
-def _wave(data: Any, index: WaveIndex, row: int, shift: int, code: CodeTable) -> TracedWave:
-    body = data["wave"]
+def _wave(folder: Path, index: WaveIndex, shifts: dict[int, int], code: CodeTable, row: int) -> TracedWave:
+    body, shift = _json(folder, index.file[row])["wave"], shifts.get(int(index.se[row]), 0)
     rows = np.array(body["instructions"] or [], dtype=np.int64).reshape(-1, 5)
     time, kind, stall, duration, line = rows[np.argsort(rows[:, 0], kind="stable")].T
     line = np.where((line >= 0) & (line < len(code)), code.row_of_number[line], -1)
@@ -166,10 +166,8 @@ def batch_of(waves: list[TracedWave]) -> WaveBatch:
     """A batch of these waves."""
     tokens = [wave.tokens for wave in waves]
     first = np.concatenate([[0], np.cumsum([len(table) for table in tokens])]).astype(np.int64)
-    columns = [
-        np.concatenate([getattr(table, name) for table in tokens])
-        for name in ("stall", "busy", "kind", "line")
-    ]
+    names = ("stall", "busy", "kind", "line")
+    columns = [np.concatenate([getattr(table, name) for table in tokens]) for name in names]
     return WaveBatch(tuple(waves), first, *columns)
 
 
@@ -180,12 +178,7 @@ class _Reader:
         self._parts = (folder, index, shift, code)
 
     def read(self, rows: list[int]) -> WaveBatch:
-        folder, index, shift, code = self._parts
-        waves = [
-            _wave(_json(folder, index.file[row]), index, row, shift.get(int(index.se[row]), 0), code)
-            for row in rows
-        ]
-        return batch_of(waves)
+        return batch_of([_wave(*self._parts, row) for row in rows])
 
 
 @cache

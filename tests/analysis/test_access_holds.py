@@ -12,28 +12,22 @@ from tests.analysis import build
 from tests.support.prediction_scenes import HARDWARE, Scene
 from tests.support.prediction_truth import simulated
 
-CODE = build.code(
-    ["ds_read_b128 v[0:3], v9", "ds_read2_b32 v[0:1], v9 offset1:1", "s_endpgm"], kinds=[5, 5, 11]
-)
+TEXTS = ["ds_read_b128 v[0:3], v9", "ds_read2_b32 v[0:1], v9 offset1:1", "s_endpgm"]
+CODE = build.code(TEXTS, kinds=[5, 5, 11])
 
 
 def queue(line: int, cycles: int, many: int = ENOUGH + 2) -> list:
     """Waves that all come at once, each of which gets the unit so many cycles after the one before."""
-    return [
-        build.wave("l" * (cycles * at) + "LLLL", [line], row=at, place=(0, at % 4, at // 4, 0))
-        for at in range(many)
-    ]
+    places = [(0, at % 4, at // 4, 0) for at in range(many)]
+    waits = ["l" * (cycles * at) for at in range(many)]
+    return [build.wave(f"{waits[at]}LLLL", [line], row=at, place=places[at]) for at in range(many)]
 
 
 def test_the_distance_of_refused_accesses_is_how_long_one_held_the_unit() -> None:
     for line, cycles, needed in ((0, 16, 8), (1, 8, 8)):
         waves = queue(line, cycles)
         found = HOLDS.of(build.trace(CODE, waves), [build.batch(*waves)])
-        assert (found.line.tolist(), found.unit.tolist(), found.hits.tolist()) == (
-            [line],
-            [LDS],
-            [len(waves)],
-        )
+        assert (*found.line.tolist(), *found.unit.tolist(), *found.hits.tolist()) == (line, LDS, len(waves))
         # The first had the unit at once; what is behind the last is not seen.
         assert found.refused.tolist() == [len(waves) - 1]
         assert found.stall.tolist() == [cycles * sum(range(len(waves)))]
@@ -64,14 +58,8 @@ def test_simulated_conflicts_are_found_and_nothing_else(tmp_path: Path) -> None:
     writes = ["ds_write_b32 v1, v60", "ds_write_b32 v1, v61  // conflict=4"]
     body = [*reads, *writes, "s_waitcnt lgkmcnt(0)"]
     tail = ["s_sub_i32 s8, s8, 1", "s_cmp_lg_u32 s8, 0", "s_cbranch_scc1 loop  // iterations=n", "s_endpgm"]
-    scene = Scene(
-        "conflicts",
-        "\n".join(["v_lshlrev_b32_e32 v1, 4, v0", "loop:", *body, *tail]),
-        HARDWARE[9],
-        4,
-        (24,),
-        resident=4,
-    )
+    text = "\n".join(["v_lshlrev_b32_e32 v1, 4, v0", "loop:", *body, *tail])
+    scene = Scene("conflicts", text, HARDWARE[9], 4, (24,), resident=4)
     write_folder(simulated(scene).capture, tmp_path)
     trace = open_trace(tmp_path)
     found = HOLDS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])

@@ -109,14 +109,11 @@ def test_bytes_of_a_capture_are_those_of_its_totals(trace: Trace) -> None:
 def test_the_rate_of_a_unit_is_that_of_all_its_simds(sample: str, traced: int, held: int, cus: int) -> None:
     trace, batch = sample_waves(sample)
     found = WIDTHS.of(trace, [batch])
-    assert found.vector_rate == pytest.approx(
-        found.vector_bytes / found.unit_cycles * held / traced / cus, rel=1e-12
-    )
+    per_cycle = found.vector_bytes / found.unit_cycles / traced / cus
+    assert found.vector_rate == pytest.approx(per_cycle * held, rel=1e-12)
     unknown = WIDTHS.of(replace(trace, occupancy=of_rows(trace.occupancy, slice(0))), [batch])
     others = held if not trace.architecture.traces_all_simds else traced
-    assert unknown.vector_rate == pytest.approx(
-        found.vector_bytes / found.unit_cycles * others / traced / cus, rel=1e-12
-    )
+    assert unknown.vector_rate == pytest.approx(per_cycle * others, rel=1e-12)
 
 
 def test_scalar_memory_is_of_a_wave() -> None:

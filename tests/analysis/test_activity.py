@@ -83,13 +83,9 @@ def lives(truth: Truth) -> tuple[np.ndarray, np.ndarray]:
 def test_the_pie_is_that_of_the_simulated_lines(trace: Trace, truth: Truth) -> None:
     _, latency, stall, idle = truth.lines.sum(axis=0).tolist()
     found = activity(trace.code)
-    assert (found.idle, found.stall, found.issue, found.total) == (
-        idle,
-        stall,
-        latency - stall,
-        latency + idle,
-    )
-    shares = [100 * part / (latency + idle) for part in (idle, stall, latency - stall)]
+    issue = latency - stall
+    assert (found.idle, found.stall, found.issue, found.total) == (idle, stall, issue, latency + idle)
+    shares = [100 * part / (latency + idle) for part in (idle, stall, issue)]
     np.testing.assert_allclose(found.percent, shares, rtol=1e-12)
 
 
@@ -142,9 +138,8 @@ def test_issue_and_work_stand_side_by_side_in_the_summary(trace: Trace, batches:
         "nothing_happens": sum(int(simd.nothing.sum()) for simd in found),
     }
     assert all(counted.values())
-    assert {name: value[name] for name in counted} == pytest.approx(
-        {name: cycles / whole for name, cycles in counted.items()}, abs=1e-6
-    )
+    shares = {name: cycles / whole for name, cycles in counted.items()}
+    assert {name: value[name] for name in counted} == pytest.approx(shares, abs=1e-6)
 
 
 def test_units_add_up_to_the_waves_of_the_device(trace: Trace, truth: Truth, resident: np.ndarray) -> None:
@@ -172,10 +167,7 @@ def test_each_simd_counts_its_own_waves_once() -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-50, 50), st.integers(0, 30)), max_size=40))
 def test_covered_is_counted_by_cycle(spans: list[tuple[int, int, int]]) -> None:
     group, start, length = (np.array([span[i] for span in spans], dtype=np.int64) for i in range(3))
-    expected = [
-        len({t for g, s, n in spans if g == group_number for t in range(s, s + n)})
-        for group_number in range(4)
-    ]
+    expected = [len({t for g, s, n in spans if g == at for t in range(s, s + n)}) for at in range(4)]
     assert covered(group, start, start + length, 4).tolist() == expected
 
 

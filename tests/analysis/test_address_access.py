@@ -67,21 +67,13 @@ def recorded(
     trace = replace(build.trace(build.code(rows), [wave], gfxip=gfxip), target=target)
     written = values if values is not None else [value for one in blocks for value in (5 << 2, *one)]
     n = len(written)
-    places = {
-        name: np.full(n, at, dtype=np.int16)
-        for name, at in (("cu", 1), ("simd", 0), ("slot", 0), ("flags", 0))
-    }
-    data = ShaderData(
-        se=0, time=np.arange(n, dtype=np.int64), value=np.array(written, dtype=np.uint32), **places
-    )
+    places = {"cu": 1, "simd": 0, "slot": 0, "flags": 0}
+    columns = {name: np.full(n, at, dtype=np.int16) for name, at in places.items()}
+    data = ShaderData(se=0, time=np.arange(n), value=np.array(written, dtype=np.uint32), **columns)
     marker = MarkerName(1, 5, "point", f"addr_trace_{kind}", source)
     number = len(blocks[0]) if count is None else count
-    return replace(
-        trace,
-        shader_data=(data,),
-        markers=(marker, *names),
-        marker_payloads=((1, 5, number),) if number else (),
-    )
+    payloads = ((1, 5, number),) if number else ()
+    return replace(trace, shader_data=(data,), markers=(marker, *names), marker_payloads=payloads)
 
 
 def accesses(trace: Trace) -> AddressAccesses:
@@ -179,12 +171,9 @@ def test_lds_conflicts_follow_the_banks() -> None:
     row = only(recorded("lds_load", block("lds_load", [8 * lane for lane in range(64)])))
     assert (row["passes"], row["least_passes"], row["stride"]) == (4, 2, 8)
     assert "requests" not in row
-    assert "passes" not in only(
-        recorded("lds_load", block("lds_load", [0] * 64), text="ds_read2_b32 v[1:2], v3")
-    )
-    assert "passes" not in only(
-        recorded("lds_load", block("lds_load", [4] * 64), text="ds_read_b64 v[1:2], v3")
-    )
+    zero, four = (block("lds_load", [address] * 64) for address in (0, 4))
+    assert "passes" not in only(recorded("lds_load", zero, text="ds_read2_b32 v[1:2], v3"))
+    assert "passes" not in only(recorded("lds_load", four, text="ds_read_b64 v[1:2], v3"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -214,10 +203,9 @@ def told(values: list[int], **more: object) -> tuple[float, float, float]:
 @pytest.mark.parametrize("lost", [1, 2, 3, 50, 129])
 def test_a_block_without_all_words_is_counted_and_not_read(lost: int) -> None:
     whole = [HEADER, *WORDS]
-    assert told([*whole, *whole[: len(whole) - lost]]) == (1, 1, 0)  # the wave ends
-    assert (
-        told([*whole[: len(whole) - lost], *whole, *whole])[0] <= 2
-    )  # the second header is taken for a word
+    cut = whole[: len(whole) - lost]
+    assert told([*whole, *cut]) == (1, 1, 0)  # the wave ends
+    assert told([*cut, *whole, *whole])[0] <= 2  # the second header is taken for a word
     for at in range(1, len(whole), 37):
         row = only(recorded("load", WORDS, values=[*whole[:at], *whole[at + lost :], *whole]))
         assert row["incomplete"] >= (1 if at + lost < len(whole) else 0)
@@ -272,10 +260,8 @@ LOAD, OTHER = OF_KIND["load"], OF_KIND["store"]
 
 def test_the_instruction_is_the_next_of_its_kind_after_the_header() -> None:
     assert line_of(["; k", LOAD, "s_ttracedata_imm 0x14", OTHER, LOAD, LOAD]) == 4
-    assert (
-        line_of(["; k", LOAD, "s_movk_i32 s4, 0x14", "s_mov_b32 m0, s4", "s_nop 0", "s_ttracedata", LOAD])
-        == 6
-    )
+    moved = ["s_movk_i32 s4, 0x14", "s_mov_b32 m0, s4", "s_nop 0", "s_ttracedata"]
+    assert line_of(["; k", LOAD, *moved, LOAD]) == 6
     # The words of lanes come from a register that no constant is moved to.
     loop = ["v_readlane_b32 s4, v1, s5", "s_mov_b32 m0, s4", "s_ttracedata"]
     assert line_of(["; k", "s_mov_b32 m0, 20", "s_ttracedata", *loop, LOAD, LOAD]) == 6

@@ -17,13 +17,8 @@ from tests.analysis import build
 from tests.analysis.in_memory import kind_latency
 from tests.support.read_twice import Case
 
-CODE = build.code(
-    ["; k", "v_a", "v_b", "s_c"],
-    latency=[0, 100, -5, 40],
-    hits=[0, 2, 1, 1],
-    stall=[0, 30, 9, 90],
-    idle=[7, 10, -3, 0],
-)
+CYCLES = {"latency": [0, 100, -5, 40], "stall": [0, 30, 9, 90], "idle": [7, 10, -3, 0]}
+CODE = build.code(["; k", "v_a", "v_b", "s_c"], hits=[0, 2, 1, 1], **CYCLES)
 
 
 def costs(code=CODE):
@@ -31,10 +26,8 @@ def costs(code=CODE):
 
 
 def named(bars: LineBars) -> dict[str, list[float]]:
-    return {
-        f"{part.name}{part.lane or ''}": row.tolist()
-        for part, row in zip(bars.parts, bars.value, strict=True)
-    }
+    rows = zip(bars.parts, bars.value, strict=True)
+    return {f"{part.name}{part.lane or ''}": row.tolist() for part, row in rows}
 
 
 def test_parts_are_cut_so_that_they_add_up() -> None:
@@ -53,20 +46,12 @@ def test_total_latency_has_no_label_and_idle_only_if_it_counts() -> None:
 
 
 def test_what_is_hidden_is_drawn_apart_and_the_bar_keeps_its_length() -> None:
-    hidden = HiddenLatency(
-        idle=np.array([0, 4, 0, 0]),
-        stall=np.array([0, 50, 0, 1]),
-        issue=np.array([0, 20, 0, 0]),
-        assumption="",
-    )
+    idle, stall, issue = np.array([[0, 4, 0, 0], [0, 50, 0, 1], [0, 20, 0, 0]])
+    hidden = HiddenLatency(idle, stall, issue, "")
     has = Ingredients(CODE, costs(), hidden=hidden)
     bars = annotation(Annotation.NONHIDDEN, has)
-    assert named(bars) == {
-        "stall": [0, 0, 0, 39],
-        "issue": [0, 50, 0, 0],
-        "idle": [0, 6, 0, 0],
-        "hidden": [0, 54, 0, 1],
-    }
+    shown = {"stall": [0, 0, 0, 39], "issue": [0, 50, 0, 0], "idle": [0, 6, 0, 0]}
+    assert named(bars) == shown | {"hidden": [0, 54, 0, 1]}
     np.testing.assert_array_equal(bars.total, annotation(Annotation.TOTAL, has).total)
 
 
@@ -74,9 +59,8 @@ def test_kinds_show_those_that_occur() -> None:
     kinds = np.zeros((4, KIND_COUNT), dtype=np.int64)
     kinds[1, TokenKind.VALU], kinds[3, TokenKind.SALU] = 100, 40
     rows = np.arange(len(CODE))
-    bars = annotation(
-        Annotation.KINDS, Ingredients(CODE, costs(), kinds=HotspotBins(rows, rows + 1, kinds, 1))
-    )
+    bins = HotspotBins(rows, rows + 1, kinds, 1)
+    bars = annotation(Annotation.KINDS, Ingredients(CODE, costs(), kinds=bins))
     assert named(bars) == {"SALU": [0, 0, 0, 40], "VALU": [0, 100, 0, 0], "idle": [0, 10, 0, 0]}
     assert {part.table for part in bars.parts} == {"kind", "role"}
 
@@ -89,13 +73,8 @@ def test_latency_and_stall_are_two_bars() -> None:
 
 
 def test_memory_latency_has_whiskers_where_there_is_a_spread() -> None:
-    memory = SimpleNamespace(
-        line=np.array([1, 3]),
-        mean=np.array([500.0, 80.0]),
-        std=np.array([60.0, 0.0]),
-        issue=np.array([4.0, 4.0]),
-        stall=np.array([10.0, 0.0]),
-    )
+    mean, std, issue, stall = np.array([[500.0, 80.0], [60.0, 0.0], [4.0, 4.0], [10.0, 0.0]])
+    memory = SimpleNamespace(line=np.array([1, 3]), mean=mean, std=std, issue=issue, stall=stall)
     bars = annotation(Annotation.MEMORY, Ingredients(CODE, costs(), memory=memory))
     assert named(bars) == {"stall": [0, 10, 0, 0], "issue": [0, 4, 0, 4], "memory": [0, 500, 0, 80]}
     assert (bars.low[1], bars.high[1]) == (454, 574)
@@ -115,13 +94,8 @@ def test_samples_have_reasons_and_no_cycles() -> None:
     nothing = np.zeros(4, dtype=np.int64)
     reasons = np.zeros((4, len(StallReason)), dtype=np.int64)
     reasons[1, StallReason.WAITCNT], reasons[2, StallReason.BARRIER] = 5, 2
-    code = replace(
-        CODE,
-        latency=nothing,
-        samples_issued=np.array([0, 1, 1, 1]),
-        samples_stalled=reasons.sum(axis=1),
-        stall_reasons=reasons,
-    )
+    code = replace(CODE, latency=nothing, samples_issued=np.array([0, 1, 1, 1]))
+    code = replace(code, samples_stalled=reasons.sum(axis=1), stall_reasons=reasons)
     has = Ingredients(code, costs(code))
     bars = annotation(Annotation.REASONS, has)
     assert named(bars) == {"wait count": [0, 5, 0, 0], "barrier": [0, 0, 2, 0], "issued": [0, 1, 1, 1]}
@@ -132,15 +106,9 @@ def test_samples_have_reasons_and_no_cycles() -> None:
 
 def test_causes_split_the_stall_and_idle_closes_the_bar() -> None:
     """Rows of a table of causes: line, cause, stall, idle."""
-    line, cause, stall, idle = np.array(
-        [
-            (1, Cause.WAIT_LOAD, 8, 0),
-            (1, Cause.OWN, 2, 0),
-            (1, Cause.FETCH, 0, 5),
-            (2, Cause.WAIT_LOAD, 3, 0),
-            (-1, 0, 9, 9),
-        ]
-    ).T
+    rows = [(1, Cause.WAIT_LOAD, 8, 0), (1, Cause.OWN, 2, 0), (1, Cause.FETCH, 0, 5)]
+    rows += [(2, Cause.WAIT_LOAD, 3, 0), (-1, 0, 9, 9)]
+    line, cause, stall, idle = np.array(rows).T
     causes = SimpleNamespace(line=line, cause=cause, stall=stall, idle=idle)
     bars = annotation(Annotation.CAUSES, Ingredients(CODE, costs(), causes=causes))
     assert [part.name for part in bars.parts] == ["the wait itself", "vector load", "idle"]

@@ -11,6 +11,7 @@ from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.analysis import build
+from tests.support.columns import in_rows
 
 
 def run(
@@ -21,10 +22,8 @@ def run(
     kinds: dict[int, int] | None = None,
 ) -> tuple[Trace, WaveBatch]:
     """A trace of waves whose tokens are (line, start, stall, busy); lines are rows of `texts`."""
-    made = [
-        _wave(rows, number, (places or [(0, 0, n, 0) for n in range(len(waves))])[number], kinds or {})
-        for number, rows in enumerate(waves)
-    ]
+    places = places or [(0, 0, n, 0) for n in range(len(waves))]
+    made = [_wave(rows, number, places[number], kinds or {}) for number, rows in enumerate(waves)]
     of_lines = [K.MATRIX if text.startswith("v_mfma") else K.VALU for text in texts]
     trace = build.trace(build.code(texts, kinds=of_lines), made, gfxip=gfxip)
     return trace, build.batch(*made)
@@ -53,10 +52,8 @@ def _wave(
 def found(table: Attribution, *, idle: bool = False) -> dict[tuple[int, Cause], tuple[int, int]]:
     """(line, cause) to (cycles, producer), of what has cycles."""
     cycles = table.idle if idle else table.stall
-    return {
-        (int(table.line[i]), Cause(int(table.cause[i]))): (int(cycles[i]), int(table.producer[i]))
-        for i in np.flatnonzero(cycles)
-    }
+    rows = in_rows(table.line, table.cause, cycles, table.producer)
+    return {(line, Cause(cause)): (spent, producer) for line, cause, spent, producer in rows if spent}
 
 
 def stalled(*arguments, **named) -> dict[tuple[int, Cause], tuple[int, int]]:
@@ -266,12 +263,7 @@ def test_arithmetic_behind_an_lds_access_waits_for_its_operands() -> None:
 
 
 def test_arithmetic_behind_a_permute_or_long_after_a_load_has_no_such_evidence() -> None:
-    texts = [
-        "; k",
-        "ds_bpermute_b32 v1, v0, v2",
-        "global_load_dword v1, v0, s[0:1]",
-        "v_add_f32_e32 v4, v5, v6",
-    ]
+    texts = ["; k", "ds_bpermute_b32 v1, v0, v2", "global_load_dword v1, v0, s[0:1]", "v_add_f32 v4, v5, v6"]
     assert stalled(texts, [(1, 0, 0, 4), (3, 4, 12, 4)]) == {(3, Cause.UNEXPLAINED): (12, -1)}
     assert stalled(texts, [(2, 0, 0, 4), (3, 100, 12, 4)]) == {(3, Cause.UNEXPLAINED): (12, -1)}
 
@@ -339,11 +331,8 @@ def test_gaps_have_causes_too() -> None:
              "ds_read_b32 v5, v6", "s_endpgm", "global_store_dword v0, v1, s[0:1]"]  # fmt: skip
     rows = [(1, 0, 0, 4), (2, 20, 0, 4), (3, 24, 0, 4), (4, 36, 0, 4), (6, 40, 0, 4), (5, 300, 0, 4)]
     trace, batch = run(texts, rows)
-    assert found(ATTRIBUTION.of(trace, [batch]), idle=True) == {
-        (2, Cause.REGISTER): (16, 1),
-        (4, Cause.SWITCH): (8, 3),
-        (5, Cause.DRAIN): (256, 6),
-    }
+    gaps = found(ATTRIBUTION.of(trace, [batch]), idle=True)
+    assert gaps == {(2, Cause.REGISTER): (16, 1), (4, Cause.SWITCH): (8, 3), (5, Cause.DRAIN): (256, 6)}
 
 
 def test_on_gfx11_a_result_is_there_when_its_instruction_ends() -> None:
@@ -368,9 +357,8 @@ def test_a_token_tells_its_own_causes_and_where_the_producer_is() -> None:
     first = token_causes(trace, [batch], batch.waves[1], 1)[0]
     assert (first.cause, first.cycles, first.line) == (Cause.UNEXPLAINED, 4, -1)
     assert only is not None
-    assert (only.cause, only.is_idle, only.cycles, only.line, only.row, only.wave) == (
-        Cause.SWITCH, True, 4, 3, 0, 1
-    )  # fmt: skip
+    told = (only.cause, only.is_idle, only.cycles, only.line, only.row, only.wave)
+    assert told == (Cause.SWITCH, True, 4, 3, 0, 1)
 
 
 @pytest.mark.parametrize(

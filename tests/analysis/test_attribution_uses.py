@@ -121,11 +121,9 @@ def test_largest_of_ranges(values: list[int], data: st.DataObject) -> None:
 
 @pytest.mark.parametrize(("begin", "has_mates"), [(2, True), (9, True), (400, False)])
 def test_waves_have_mates_where_they_live_at_once(begin: int, has_mates: bool) -> None:
-    waves = [
-        build.wave("VVVV..VVVV", [0, 1], row=row, begin=at, place=(0, 0, row, 0))
-        for row, at in enumerate((0, begin))
-    ]
+    first = build.wave("VVVV..VVVV", [0, 1], row=0, place=(0, 0, 0, 0))
+    second = build.wave("VVVV..VVVV", [0, 1], row=1, begin=begin, place=(0, 0, 1, 0))
     other = build.wave("VVVV", [0], row=2, begin=3, place=(0, 1, 0, 0))  # of another SIMD
-    waves = [*waves, other]
+    waves = [first, second, other]
     trace = build.trace(build.code(TEXTS), waves)
     assert engine_stream(trace, waves).has_mates.tolist() == [has_mates, has_mates, False]

@@ -98,10 +98,9 @@ def conflict(one: Instruction, other: Instruction) -> bool:
     return bool(is_register or is_memory or FENCE in (kind, kind2))
 
 
-INSTRUCTIONS = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 63), st.integers(0, 63), st.sampled_from((0, 20, 300))),
-    max_size=24,
-)
+SET = st.integers(0, 63)  # of registers
+INSTRUCTION = st.tuples(st.integers(0, 3), SET, SET, st.sampled_from((0, 20, 300)))
+INSTRUCTIONS = st.lists(INSTRUCTION, max_size=24)
 
 
 @given(INSTRUCTIONS, st.sampled_from((1, 3)))

@@ -110,10 +110,8 @@ def test_the_memory_roof_is_bandwidth_by_units_and_clock() -> None:
     assert roof("gfx9") is None
 
 
-MATRIX = "\n".join(
-    f"v_mfma_f32_32x32x8_f16 v[{16 * i}:{16 * i + 15}], v[4:5], v[6:7], v[{16 * i}:{16 * i + 15}]"
-    for i in range(1, 13)
-)
+MFMA = "v_mfma_f32_32x32x8_f16 v[{0}:{1}], v[4:5], v[6:7], v[{0}:{1}]"
+MATRIX = "\n".join(MFMA.format(16 * i, 16 * i + 15) for i in range(1, 13))
 ARITHMETIC = "\n".join(f"v_add_u32_e32 v{40 + i}, v{60 + i}, v{80 + i}" for i in range(16))
 
 
@@ -144,9 +142,7 @@ def test_a_tiny_launch_is_launch_bound(tmp_path: Path) -> None:
     assert found.evidence.id == "empty"
     assert found.evidence.value == pytest.approx(7 / 8, abs=0.01)
     assert "88 % of them never get one" in found.detail
-    assert class_of(FindingInputs(InMemory(trace, [batch]))).name == LATENCY, (
-        "nothing tells of the other units"
-    )
+    assert class_of(FindingInputs(InMemory(trace, [batch]))).name == LATENCY, "other units are unknown"
 
 
 def test_a_kernel_of_loads_is_memory_bound_where_the_roof_is_known(tmp_path: Path) -> None:
@@ -208,9 +204,7 @@ def test_the_shape_of_a_launch_cycle_by_cycle(launched: FindingInputs) -> None:
     assert shape.working == int(working.sum())
     assert launch_shape(trace).simds == shape.used, "without the table only those that were seen"
     unrecorded = replace(trace, occupancy=of_rows(trace.occupancy, np.arange(0)))
-    assert launch_shape(unrecorded, inputs.facts).unused_share == 0, (
-        "waves of traced units say nothing of others"
-    )
+    assert launch_shape(unrecorded, inputs.facts).unused_share == 0, "traced units say nothing of others"
 
 
 def test_gains_are_shares_of_the_duration(underfilled: FindingInputs) -> None:

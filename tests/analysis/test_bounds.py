@@ -111,9 +111,8 @@ def test_every_claimed_cycle_of_a_wave_has_one_place_in_its_wait(looked: Looked)
     inputs, _ = looked
     trace, survey = inputs.trace, inputs.survey
     whole = list(parcels(inputs.answers.batches))
-    for each in (
-        each for one in whole for each in claims_of(trace, one, stream_of(trace, one.tokens, survey))
-    ):
+    found = [each for one in whole for each in claims_of(trace, one, stream_of(trace, one.tokens, survey))]
+    for each in found:
         spans, one, claims = each.spent.spans(), each.stream, each.claims
         length = np.bincount(spans.claim, spans.end - spans.begin, len(claims)).astype(np.int64)
         assert length.tolist() == claims.cycles.tolist()
@@ -195,7 +194,5 @@ def test_waves_that_do_not_count_still_cover() -> None:
     found = bounds_by(inputs.survey, inputs.left_out).of(inputs.trace, inputs.answers.batches, {0})
     table = found.table
     assert table.waves == found.exposure.waves == 1
-    assert found.of(np.arange(len(table))).cycles == 3, (
-        "17 to 19: the matrix unit works, and another wave issues"
-    )
+    assert found.of(np.arange(len(table))).cycles == 3, "17 to 19: matrix works, another wave issues"
     assert (found.exposure.resident, found.exposure.nothing) == (24, 3)

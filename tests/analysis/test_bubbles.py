@@ -21,9 +21,8 @@ TEXTS = [f"v_mov_b32 v{i}, 0" for i in range(4)]
 
 
 def of(*waves: TracedWave, gfxip: int = 9) -> Bubbles:
-    return BUBBLES[ReferenceRule.OURS].of(
-        build.trace(build.code(TEXTS), waves, gfxip=gfxip), [build.batch(*waves)]
-    )
+    trace = build.trace(build.code(TEXTS), waves, gfxip=gfxip)
+    return BUBBLES[ReferenceRule.OURS].of(trace, [build.batch(*waves)])
 
 
 def charges(found: Bubbles) -> dict[int, tuple[float, float, float]]:

@@ -77,18 +77,9 @@ def test_edits_are_told_apart() -> None:
     b = table(["; k", "s_mov_b32 s4, 0", "v_add v1, v2, v3", "v_mul v4, v5", "v_sub v1, v2", "s_endpgm"])
     found = align(a, b)
     assert found.to_b.tolist() == [0, 1, 2, -1, 4, 5]
-    assert [Fate(fate).name for fate in found.fate_a] == [
-        "SAME",
-        "CHANGED",
-        "SAME",
-        "REMOVED",
-        "SAME",
-        "SAME",
-    ]
-    row_a, row_b = found.listing
-    assert list(zip(row_a.tolist(), row_b.tolist(), strict=True)) == [
-        (0, 0), (1, 1), (2, 2), (3, -1), (-1, 3), (4, 4), (5, 5),
-    ]  # fmt: skip
+    assert [Fate(one).name for one in found.fate_a] == ["SAME", "CHANGED", "SAME", "REMOVED", "SAME", "SAME"]
+    pairs = [(0, 0), (1, 1), (2, 2), (3, -1), (-1, 3), (4, 4), (5, 5)]
+    assert list(zip(*(column.tolist() for column in found.listing), strict=True)) == pairs
     assert not found.is_same
 
 
@@ -117,9 +108,8 @@ def test_blocks_are_found_wherever_they_were_moved(data: st.DataObject) -> None:
     assert bool(moved) == (list(order) != sorted(order))
     # As little as possible counts as moved: what stays is the heaviest rising part of the order.
     stays = heaviest_rising(list(order), [sizes[block] + 1 for block in order])
-    assert sum(sizes[int(block)] + 1 for block in moved) == sum(size + 1 for size in sizes) - sum(
-        sizes[order[at]] + 1 for at in stays
-    )
+    stay = sum(sizes[order[at]] + 1 for at in stays)
+    assert sum(sizes[int(block)] + 1 for block in moved) == sum(size + 1 for size in sizes) - stay
 
 
 def test_a_moved_block_with_an_edit_is_still_found() -> None:

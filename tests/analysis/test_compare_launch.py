@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +21,7 @@ from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import sample, sample_path
 
 MFMA = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]"
-TILES = (
-    "; kernel",
-    "s_load_dwordx2 s[0:1], s[2:3], 0x0",
-    MFMA,
-    "s_waitcnt vmcnt(0)",
-    "v_mul v4, v5",
-    "s_endpgm",
-)
+TILES = ("; kernel", "s_load_dword s0, s[2:3], 0x0", MFMA, "s_waitcnt vmcnt(0)", "v_mul v4, v5", "s_endpgm")
 LARGER = (*TILES[:2], MFMA, *TILES[2:])  # twice the matrix instructions a round
 
 
@@ -55,9 +49,8 @@ def test_larger_tiles_that_take_a_quarter_less_are_no_regression() -> None:
     assert (found.verdict, back.verdict) == (Verdict.FEWER, Verdict.MORE)
     assert found.kernel.a_wave.value > 1.5
     assert found.judgement.basis == "launch"
-    assert found.judgement.sentence == (
-        "The launch of B takes 24.0 % fewer cycles (100,000 in A, 76,000 in B); up to 6.0 % may be noise."
-    )
+    told = "The launch of B takes 24.0 % fewer cycles (100,000 in A, 76,000 in B); up to 6.0 % may be noise."
+    assert found.judgement.sentence == told
     assert found.notes[0] == "Not comparable per wave: the launch of A has 512 waves, the launch of B 256."
     assert dict(numbers(found))["cycles per wave"].endswith("not comparable")
 
@@ -115,9 +108,8 @@ def test_a_launch_that_takes_longer_is_a_regression_though_its_traced_waves_do_n
 def test_a_replicate_tells_what_launches_differ_by() -> None:
     a, b = gemm(TILES, 100, 512, 100_000), gemm(TILES, 100, 512, 104_000)
     assert compare(a, b).verdict is Verdict.SAME
-    again = costs(table(TILES), [0, 4, 4, 100, 4, 4], rounds=(4,) * 8, seed=9)._replace(
-        launch=launch(100_500, 512)
-    )
+    again = costs(table(TILES), [0, 4, 4, 100, 4, 4], rounds=(4,) * 8, seed=9)
+    again = again._replace(launch=launch(100_500, 512))
     assert compare(a, b, replicate=again).verdict is Verdict.MORE
     assert compare(a, b, replicate=again._replace(launch=launch(105_000, 512))).verdict is Verdict.SAME
 
@@ -131,15 +123,8 @@ def test_a_launch_that_is_cut_is_not_compared() -> None:
 
 def test_lives_that_vary_make_launches_vary() -> None:
     """Sixteen waves whose lives vary by a tenth: the longest varies too, and is no difference."""
-    pairs = [
-        compare(
-            *(
-                costs(table(), STALLS, rounds=(3,) * 64, spread=0.1, seed=seed, has_launch=True)
-                for seed in (i, 100 + i)
-            )
-        )
-        for i in range(20)
-    ]
+    drawn = partial(costs, table(), STALLS, rounds=(3,) * 64, spread=0.1, has_launch=True)
+    pairs = [compare(drawn(seed=i), drawn(seed=100 + i)) for i in range(20)]
     assert sum(pair.verdict is not Verdict.SAME for pair in pairs) <= 2
 
 

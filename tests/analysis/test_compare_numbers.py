@@ -1,6 +1,6 @@
 """Comparisons of captures whose truth is known."""
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -83,9 +83,8 @@ def test_more_stall_is_a_regression_and_is_found_where_it_is() -> None:
     (row,) = [row for row in change_table(found, "instruction").records() if row["is_beyond_noise"]]
     assert (row["instruction_a"], row["instruction_b"]) == (WAIT, WAIT)
     assert row["delta"] == pytest.approx(3 * 60, rel=0.2)
-    assert [row["name"] for row in change_table(found, "class").records() if row["is_beyond_noise"]] == [
-        "WAIT_LOAD"
-    ]
+    classes = [row["name"] for row in change_table(found, "class").records() if row["is_beyond_noise"]]
+    assert classes == ["WAIT_LOAD"]
     assert compare(found.b, found.a).verdict is Verdict.FEWER
 
 
@@ -115,10 +114,8 @@ def test_what_a_place_brings_with_it_is_no_noise() -> None:
 
 
 def test_chance_seldom_makes_a_difference() -> None:
-    pairs = [
-        compare(costs(table(), STALLS, spread=0.1, seed=i), costs(table(), STALLS, spread=0.1, seed=100 + i))
-        for i in range(40)
-    ]
+    drawn = partial(costs, table(), STALLS, spread=0.1)
+    pairs = [compare(drawn(seed=i), drawn(seed=100 + i)) for i in range(40)]
     told = sum(pair.verdict is not Verdict.SAME for pair in pairs)
     assert told <= 5  # 2 of 40 are expected at 95 %
 
@@ -201,10 +198,8 @@ def test_waves_that_do_other_work_are_not_comparable() -> None:
 def test_a_capture_without_waves_is_not_comparable() -> None:
     a = costs(table(), STALLS)
     found = compare(a, costs(table(), STALLS, rounds=()))
-    assert (
-        found.judgement.sentence
-        == "Not comparable: B has no traced waves, and totals of instructions show no noise."
-    )
+    said = "Not comparable: B has no traced waves, and totals of instructions show no noise."
+    assert found.judgement.sentence == said
 
 
 def test_waves_that_cannot_be_read_are_told(tmp_path: Path) -> None:

@@ -22,9 +22,8 @@ NAMES = ("SQ_BUSY_CU_CYCLES", "SQ_ACTIVE_INST_VALU", "SQ_ACTIVE_INST_LDS", "SQ_V
 def counted(*samples: tuple[int, int, tuple[int, int, int, int]]) -> Trace:
     """A trace whose shader engine 0 has these samples (time, cu, values)."""
     time, cu, value = (np.array([sample[i] for sample in samples]) for i in range(3))
-    table = CounterSamples(
-        0, time.astype(np.int64), value.astype(np.int32), cu.astype(np.int16), np.zeros(len(time), np.int16)
-    )
+    none = np.zeros(len(time), np.int16)
+    table = CounterSamples(0, time.astype(np.int64), value.astype(np.int32), cu.astype(np.int16), none)
     trace = build.trace(build.code(["v_a"]), [build.wave("VV")])
     return replace(trace, counter_names=NAMES, counters=(table,))
 
@@ -77,9 +76,8 @@ def test_bars_are_shares_of_the_busy_steps() -> None:
     pipes = {"VALU": valu, "LDS": 2 * lds, "FLAT": 2 * flat, "MFMA": matrix / 4}
     bars = {bar.name: bar.value for bar in found.bars}
     assert set(bars) == {*pipes, "VALU Peak", "MFMA Peak"}
-    assert {name: bars[name] for name in pipes} == pytest.approx(
-        {name: 100 * part / steps for name, part in pipes.items()}
-    )
+    shares = {name: 100 * part / steps for name, part in pipes.items()}
+    assert {name: bars[name] for name in pipes} == pytest.approx(shares)
     assert bars["VALU Peak"] >= bars["VALU"]
 
 

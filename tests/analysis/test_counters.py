@@ -74,10 +74,8 @@ def test_interval_and_names_are_the_recorded_ones(written: Written) -> None:
 def operations(written: Written) -> Trace:
     """A capture with a clock, one of whose counters is of matrix operations."""
     trace = written("counters")
-    names = tuple(
-        "SQ_INSTS_VALU_MFMA_MOPS_F16" if name == "SQ_ACTIVE_INST_LDS" else name
-        for name in trace.counter_names
-    )
+    other = {"SQ_ACTIVE_INST_LDS": "SQ_INSTS_VALU_MFMA_MOPS_F16"}
+    names = tuple(other.get(name, name) for name in trace.counter_names)
     return replace(trace, counter_names=names)
 
 
@@ -191,13 +189,8 @@ def test_monitors_of_gfx12(written: Written) -> None:
             assert value == np.count_nonzero((time >= stop - INTERVAL) & (time < stop))
             assert curve.value[np.searchsorted(curve.time, stop - 1, side="right") - 1] == value
     derived = derived_counters(found, trace.clock, architecture=architecture_of(12))
-    assert {row.name: row.error for row in derived.rows} == {
-        "WAIT_share": None,
-        "Waves_resident": None,
-        "VALU_per_cycle": None,
-        "SALU_per_cycle": None,
-        "LDS_per_cycle": None,
-    }
+    names = ("WAIT_share", "Waves_resident", "VALU_per_cycle", "SALU_per_cycle", "LDS_per_cycle")
+    assert {row.name: row.error for row in derived.rows} == dict.fromkeys(names)
     resident = value_of(derived, "Waves_resident")
     assert 1 <= resident[resident > 0].min() <= resident.max() <= 32
 
@@ -239,13 +232,8 @@ def test_long_captures_join_intervals() -> None:
 
 def counted(names: tuple[str, ...], rows: list[list[int]]) -> Counters:
     table = np.array(rows)
-    samples = CounterSamples(
-        0,
-        table[:, 0].astype(np.int64),
-        table[:, 1:5].astype(np.int32),
-        table[:, 5].astype(np.int16),
-        table[:, 6].astype(np.int16),
-    )
+    cu, bank = table[:, 5:7].T.astype(np.int16)
+    samples = CounterSamples(0, table[:, 0], table[:, 1:5].astype(np.int32), cu, bank)
     return counters(replace(small_trace(), counter_names=names, counters=(samples,)))
 
 
@@ -282,13 +270,11 @@ def test_clocks_of_monitors(written: Written) -> None:
     trace = written("counters")
     inside = trace.span.begin + 1000
     found = monitors(trace, [inside, inside + 1024])
-    assert found.raw[0].samples.time.tolist() == [
-        inside + trace.clock.offsets[1],
-        inside + 1024 + trace.clock.offsets[1],
-    ]
+    shift = trace.clock.offsets[1]
+    assert found.raw[0].samples.time.tolist() == [inside + shift, inside + 1024 + shift]
     ticks = int(trace.clock.samples[1].realtime[0]) + 100
     found = monitors(trace, [ticks, ticks + 50])
-    cycles = trace.clock.samples[1].shader[0] + trace.clock.offsets[1] + 100 / trace.clock.ticks_per_cycle
+    cycles = trace.clock.samples[1].shader[0] + shift + 100 / trace.clock.ticks_per_cycle
     assert found.raw[0].samples.time[0] == pytest.approx(cycles, abs=1)
     assert "converted" in found.notes[0]
     found = monitors(trace, [10**15, 10**15 + 1024])
@@ -299,10 +285,8 @@ def test_clocks_of_monitors(written: Written) -> None:
 
 def test_formulas_use_one_family(written: Written) -> None:
     trace = replace(written("counters"), spm=written("spm").spm)
-    definitions = read_definitions(
-        "P := sum[SQ_WAVES]\nQ := sum[ACTIVE_INST_VALU]\nR := SQ_WAVES + ACTIVE_INST_VALU"
-    )
-    found = derived_counters(counters(trace), trace.clock, [definitions])
+    text = "P := sum[SQ_WAVES]\nQ := sum[ACTIVE_INST_VALU]\nR := SQ_WAVES + ACTIVE_INST_VALU"
+    found = derived_counters(counters(trace), trace.clock, [read_definitions(text)])
     rows = {row.name: row for row in found.rows if row.file != BUILT_IN}
     assert rows["P"].family is CounterFamily.SPM
     assert rows["Q"].family is CounterFamily.SQ
@@ -320,9 +304,8 @@ def test_an_engine_with_fewer_clock_samples_is_no_garbage(operations: Trace) -> 
     trace = operations
     one, two = trace.clock.samples[0], trace.clock.samples[1]
     later = int(one.realtime[-1]) + 500
-    longer = one._replace(
-        shader=np.append(one.shader, one.shader[-1] + 10_000), realtime=np.append(one.realtime, later)
-    )
+    shader = np.append(one.shader, one.shader[-1] + 10_000)
+    longer = one._replace(shader=shader, realtime=np.append(one.realtime, later))
     clock = replace(trace.clock, samples={**trace.clock.samples, 0: longer})
     text = read_definitions("D := select[RCLOCK, -1] - select[RCLOCK, 0]")
     value = value_of(derived_counters(counters(trace), clock, [text]), "D")
@@ -368,9 +351,8 @@ def test_half_written_files_cost_only_themselves(tmp_path: Path) -> None:
 def test_a_formula_does_not_replace_what_was_recorded() -> None:
     found = counted(("SQ_A",), [[40, 1, 0, 0, 0, 1, 0], [80, 5, 0, 0, 0, 1, 0]])
     derived = derived_counters(found, small_trace().clock, [read_definitions("A := 3", "mine")])
-    assert [(name, str(error)) for name, error in derived.mistakes] == [
-        ("mine", "A is the name of a recorded value, which counts; choose another name.")
-    ]
+    told = [("mine", "A is the name of a recorded value, which counts; choose another name.")]
+    assert [(name, str(error)) for name, error in derived.mistakes] == told
 
 
 NUMBERS = st.one_of(st.integers(-5, 200), st.integers(-(2**31), 2**31 - 1))

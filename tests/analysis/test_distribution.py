@@ -95,10 +95,8 @@ def test_bins_hold_every_value_once(values: list[int], bins: int, is_log: bool, 
     assert len(found.totals) <= bins
     assert (np.diff(found.edges) > 0).all()
     assert (found.edges % step == 0).all()
-    expected = [
-        int(((column >= low) & (column < high)).sum())
-        for low, high in zip(found.edges, found.edges[1:], strict=False)
-    ]
+    edges = zip(found.edges, found.edges[1:], strict=False)
+    expected = [int(((column >= low) & (column < high)).sum()) for low, high in edges]
     assert found.totals.tolist() == expected
     assert sum(expected) == len(values)
 

@@ -69,11 +69,8 @@ def test_loops_are_those_of_the_definition(graph: tuple[int, Edges, list[bool]])
     count, edges, entries = graph
     below = dominated(count, edges, roots_of(count, edges, entries))
     back = [(a, b) for a, b in edges if a in below[b]]
-    bodies = {
-        header: {header}
-        | reached([a for a, b in back if b == header], [(b, a) for a, b in edges], without=header)
-        for _, header in back
-    }
+    around = [(b, a) for a, b in edges]
+    bodies = {to: {to} | reached([a for a, b in back if b == to], around, without=to) for _, to in back}
     found = loops(table_of(count, edges, entries))
     assert found.header.tolist() == sorted(bodies)
     depth = [sum(block in body for body in bodies.values()) for block in range(count)]

@@ -74,12 +74,10 @@ def assert_honest(answers: InMemory, found: Findings) -> None:
     stalled = sum(int(batch.stall.sum()) for batch in batches)
     inputs = FindingInputs(answers)
     table, ending = inputs.attribution, inputs.exposure.ending
-    ranked = [
-        one for one in found.findings if one.rank == RANKED and one.unit == SIMD_CYCLES and one.is_upper_bound
-    ]
-    assert (
-        sum(one.attributed for one in ranked if one.name not in AGAIN) <= stalled + table.total_idle + ending
-    ), "no cycle is told twice"
+    every = [one for one in found.findings if one.rank == RANKED]
+    ranked = [one for one in every if one.unit == SIMD_CYCLES and one.is_upper_bound]
+    told = sum(one.attributed for one in ranked if one.name not in AGAIN)
+    assert told <= stalled + table.total_idle + ending, "no cycle is told twice"
     assert found.bubbles <= found.resident
     for one in ranked:
         assert 0 < one.cycles <= found.bubbles
@@ -88,8 +86,8 @@ def assert_honest(answers: InMemory, found: Findings) -> None:
     for part in (found.in_full, found.small):
         gains = [one.gain for one in part if one.rank == RANKED]
         assert gains == sorted(gains, reverse=True), "one list, whatever a finding is about"
-    ranked = [one.is_small for one in found.findings if one.rank == RANKED]
-    assert ranked == sorted(ranked), "small ones come last, so that numbers stay"
+    small = [one.is_small for one in every]
+    assert small == sorted(small), "small ones come last, so that numbers stay"
     assert found.bound_class is not None
     for one in found.findings:
         assert 0 <= one.share <= 1
@@ -157,10 +155,8 @@ def test_single_cross_lane_moves_are_no_chain(tmp_path: Path) -> None:
 
 
 def test_a_wait_for_all_is_needed_if_the_newest_is_read(tmp_path: Path) -> None:
-    both = loop(
-        "global_load_dwordx4 v[4:7], v1, s[4:5]\nglobal_load_dwordx4 v[8:11], v1, s[6:7]\n"
-        "s_waitcnt vmcnt(0)\nv_add_f32_e32 v2, v4, v8"
-    )
+    loads = "global_load_dwordx4 v[4:7], v1, s[4:5]\nglobal_load_dwordx4 v[8:11], v1, s[6:7]"
+    both = loop(f"{loads}\ns_waitcnt vmcnt(0)\nv_add_f32_e32 v2, v4, v8")
     assert "redundant-wait" not in of_kernel(both, tmp_path)
 
 
@@ -234,9 +230,8 @@ def test_barriers_name_the_last_wave(tmp_path: Path) -> None:
 def test_costs_on_a_decorator_are_called_a_collapse() -> None:
     texts = ["v_mov_b32 v0, 0", "v_mov_b32 v1, 0", "v_mov_b32 v2, 0"]
     wave = build.wave("vvvvvvvV|V|V", [0, 1, 2])
-    trace = build.trace(
-        build.code(texts, latency=[90, 5, 5], hits=[1, 1, 1], chains=[[(0, 1)], [(0, 3)], [(0, 4)]]), [wave]
-    )
+    code = build.code(texts, latency=[90, 5, 5], hits=[1, 1, 1], chains=[[(0, 1)], [(0, 3)], [(0, 4)]])
+    trace = build.trace(code, [wave])
     lines = ("@kernel", "def work():", "    load()", "    store()")
     for text, is_collapsed in ((lines, True), (("total += load()", *lines[1:]), False)):
         made = replace(trace, sources=(SourceFile("k.py", text),))
@@ -254,9 +249,8 @@ def test_findings_of_samples_are_honest(name: str, tmp_path: Path) -> None:
 
 def stalls_of(code: CodeTable, *fragments: str) -> int:
     """Stalled cycles of all lines with these fragments by the program's own totals."""
-    return sum(
-        int(code.stall[row]) for row, text in enumerate(code.text) if all(part in text for part in fragments)
-    )
+    rows = [row for row, text in enumerate(code.text) if all(part in text for part in fragments)]
+    return int(code.stall[rows].sum())
 
 
 def test_waits_for_copies_to_lds_and_for_loads_are_apart(tmp_path: Path) -> None:
@@ -269,9 +263,7 @@ def test_waits_for_copies_to_lds_and_for_loads_are_apart(tmp_path: Path) -> None
     total = stalls_of(trace.code, "s_waitcnt", "vmcnt")
     assert 0.95 * total <= dma.attributed + load.attributed <= total
     assert dma.attributed > 3 * load.attributed
-    waited = [
-        place.line for place in dma.evidence if place.kind == "instruction" and "waited for" in place.text
-    ]
+    waited = [one.line for one in dma.evidence if one.kind == "instruction" and "waited for" in one.text]
     assert waited
     assert all(trace.code.text[line].endswith(" lds") for line in waited)
 
@@ -332,10 +324,8 @@ sampled = fixture_of(sample_trace, "pc_sampling")  # A capture of PC samples
 
 def test_samples_are_told_by_reason(sampled: Trace) -> None:
     found = findings(sampled, [])
-    table = sampled.code.stall_reasons
-    assert [one.cycles for one in found.findings] == sorted(
-        table.sum(axis=0)[table.sum(axis=0) > 0].tolist(), reverse=True
-    )
+    samples = sampled.code.stall_reasons.sum(axis=0)
+    assert [one.cycles for one in found.findings] == sorted(samples[samples > 0].tolist(), reverse=True)
     assert all(one.unit == "PC samples" and "samples" in one.cycles_at_stake_text for one in found.findings)
 
 
@@ -392,15 +382,13 @@ def test_names_of_instructions() -> None:
 
 
 def test_a_finding_as_text() -> None:
-    place = Evidence(
-        "token", "stalls 8 cycles", line=3, wave=WaveId(0, 1, 2, 3), token=9, begin=1000, end=1012
-    )
+    wave = WaveId(0, 1, 2, 3)
+    place = Evidence("token", "stalls 8 cycles", line=3, wave=wave, token=9, begin=1000, end=1012)
     assert str(place) == "se0/simd1/slot2/wv3 instruction 3 at 1,000 to 1,012: stalls 8 cycles"
     one = Finding("x", "A_b", 1200, True, 0.123, "It *costs*.", "Do less.", (place,), gain=0.1)
     assert one.cycles_at_stake_text == "at most 1,200 cycles (12.3 %)"
-    page = markdown(
-        "capture", Findings((), (one,), waves=1, of=1, resident=9000, bubbles=2000, assumption="Bounds.")
-    )
+    found = Findings((), (one,), waves=1, of=1, resident=9000, bubbles=2000, assumption="Bounds.")
+    page = markdown("capture", found)
     assert "## 1. A\\_b" in page
     assert "It \\*costs\\*." in page
     assert [place.as_json() for place in one.evidence] == [
@@ -418,14 +406,8 @@ def test_a_finding_as_text() -> None:
 
 def test_a_predicted_loss_that_is_hardly_one_has_no_sign() -> None:
     shares = (0.034, 0.0004, 0.0, -0.0004, -0.0005, -0.12)
-    assert [signed_percent(share) for share in shares] == [
-        "3.4 %",
-        "<0.1 %",
-        "0.0 %",
-        "0.0 %",
-        "−0.1 %",
-        "−12.0 %",
-    ]
+    told = ["3.4 %", "<0.1 %", "0.0 %", "0.0 %", "−0.1 %", "−12.0 %"]
+    assert [signed_percent(share) for share in shares] == told
 
 
 def test_recorded_addresses_make_conflicts_and_scattered_lanes_certain() -> None:

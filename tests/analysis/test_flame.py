@@ -53,10 +53,8 @@ def costs_of(trace: Trace, show_idle: bool = True, hidden: np.ndarray | None = N
 
 def by_path(tree: FlameTree) -> dict[tuple[int, ...], int]:
     """Total cost of each frame, by its elements."""
-    return {
-        tuple(tree.element[tree.ancestors(frame)].tolist()): int(tree.total[frame, 0])
-        for frame in range(len(tree))
-    }
+    ways = [tuple(tree.element[tree.ancestors(frame)].tolist()) for frame in range(len(tree))]
+    return dict(zip(ways, tree.total[:, 0].tolist(), strict=True))
 
 
 def named(trace: Trace, tree: FlameTree, frame: int) -> str:
@@ -70,19 +68,16 @@ def stacks(paths: list[Path], cost: list[int]) -> Stacks:
     return Stacks(first, element, own, np.arange(len(paths), dtype=np.int64))
 
 
-some_stacks = st.lists(
-    st.tuples(st.lists(st.integers(0, 3), min_size=1, max_size=5).map(tuple), st.integers(0, 99)), max_size=25
-)
+paths = st.lists(st.integers(0, 3), min_size=1, max_size=5).map(tuple)
+some_stacks = st.lists(st.tuples(paths, st.integers(0, 99)), max_size=25)
 
 
 def test_a_small_program_with_inlined_code() -> None:
     small = trace()
     tree = code_flame(small.code, costs_of(small))
     names = labels(small, tree)
-    shown = {
-        " / ".join(names[one] for one in tree.ancestors(frame)): int(tree.total[frame, 0])
-        for frame in range(len(tree))
-    }
+    ways = [" / ".join(names[one] for one in tree.ancestors(frame)) for frame in range(len(tree))]
+    shown = dict(zip(ways, tree.total[:, 0].tolist(), strict=True))
     load, mfma = "ds_read_b128 v[0:3], v9", "v_mfma_f32_32x32x16_bf16 v[80:95], v[0:3], v[4:7], v[80:95]"
     assert shown == {
         "kernels/attn.py": 2150,
@@ -191,12 +186,8 @@ def test_an_instruction_knows_its_callers() -> None:
     own = costs_of(small)
     tree = code_flame(small.code, own)
     callees, callers = sandwich(source_stacks(small.code, own), int(key(What.CODE, 0, 2)), tree)
-    assert labels(small, callers) == (
-        "ds_read_b128 v[0:3], v9",
-        "kernels/attn.py:3",
-        "lib/attn.py:2",
-        "lib/attn.py",
-    )
+    outwards = ("ds_read_b128 v[0:3], v9", "kernels/attn.py:3", "lib/attn.py:2", "lib/attn.py")
+    assert labels(small, callers) == outwards
     assert len(callees) == 1
 
 
@@ -227,13 +218,11 @@ def test_frames_are_the_places_that_the_file_tells(name: str) -> None:
     tree = code_flame(trace.code, costs_of(trace))
     places = np.flatnonzero(np.isin(tree.what, (What.FILE, What.LINE, What.NO_SOURCE))).tolist()
     names = labels(trace, tree)
-    found = {
-        tuple(
-            "" if tree.what[one] == What.NO_SOURCE else full_name(trace, tree, one, names[one])
-            for one in tree.ancestors(frame)
-        ): int(tree.total[frame, 0])
-        for frame in places
-    }
+
+    def name_of(frame: int) -> str:
+        return "" if tree.what[frame] == What.NO_SOURCE else full_name(trace, tree, frame, names[frame])
+
+    found = {tuple(map(name_of, tree.ancestors(one))): int(tree.total[one, 0]) for one in places}
     assert found == dict(expected)
     assert max(map(len, found)) > 2, "some of it is inlined"
 
@@ -297,10 +286,8 @@ def test_the_mix_of_kinds_is_that_of_the_instructions_on_a_frame() -> None:
     tree = code_flame(small.code, costs_of(small))
     frame = int(np.flatnonzero(tree.total[:, 0] == 900)[0])
     mix = kind_mix(tree, frame, small.code.kind, Metric.TOTAL, KIND_COUNT)
-    assert {TokenKind(kind): int(mix[kind]) for kind in np.flatnonzero(mix)} == {
-        TokenKind.LDS: 300,
-        TokenKind.MATRIX: 600,
-    }
+    found = {TokenKind(kind): int(mix[kind]) for kind in np.flatnonzero(mix)}
+    assert found == {TokenKind.LDS: 300, TokenKind.MATRIX: 600}
 
 
 def test_nothing_makes_an_empty_tree() -> None:

@@ -41,10 +41,8 @@ def marked_code(
 
 def totals(trace: Trace, tree: FlameTree) -> dict[Way, int]:
     names = labels(trace, tree)
-    return {
-        tuple(names[one] for one in tree.ancestors(frame)): int(tree.total[frame, Metric.TOTAL.value])
-        for frame in range(len(tree))
-    }
+    ways = [tuple(names[one] for one in tree.ancestors(frame)) for frame in range(len(tree))]
+    return dict(zip(ways, tree.total[:, Metric.TOTAL.value].tolist(), strict=True))
 
 
 def test_scopes_hold_what_is_inside(marked: Marked) -> None:
@@ -84,9 +82,8 @@ def walked_code(marked: Marked) -> dict[tuple[Way, int], int]:
             for token in range(int(piece.first[i]), int(piece.first[i + 1])):
                 time = int(piece.start[token])
                 stack = [at for at in mine if spans.begin[at] <= time < spans.end[at]]
-                way = tuple(
-                    spans.names[spans.name_id[at]] for at in sorted(stack, key=lambda at: spans.depth[at])
-                )
+                stack.sort(key=lambda at: spans.depth[at])
+                way = tuple(spans.names[spans.name_id[at]] for at in stack)
                 cost = int(piece.duration[token] + piece.idle[token])
                 found[(way, int(piece.line[token]))] += cost
     return {where: cost for where, cost in found.items() if cost}

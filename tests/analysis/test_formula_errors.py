@@ -70,9 +70,8 @@ def test_a_picture_has_line_column_and_marks() -> None:
     text = "# first\nR := A + AB # why"
     error, _ = failure(text)
     assert error.place(text) == (2, 10)
-    assert error.picture(text) == (
-        "R := A + AB # why\n         ^^\nLine 2, column 10: There is no counter or formula AB."
-    )
+    shown = "R := A + AB # why\n         ^^\nLine 2, column 10: There is no counter or formula AB."
+    assert error.picture(text) == shown
 
 
 def test_sentences_help() -> None:

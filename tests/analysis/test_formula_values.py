@@ -16,9 +16,8 @@ S = np.array([2.0, 3.0]).reshape(1, 2, 1, 1)
 C0 = np.array([1.0, 0.0, 0.0, 2.0]).reshape(1, 1, 1, 4)
 Z = np.array([1.0, 2.0, 3.0]).reshape(1, 1, 1, 3)
 SIZES = {"NUM_XCC": 2, "NUM_SE": 2, "NUM_CU": 2, "NUM_SAMPLES": 4}
-TENSORS = {"A": A, "B": B, "T": T, "S": S, "c:0": C0, "Z": Z} | {
-    name: scalar(value) for name, value in SIZES.items()
-}
+TENSORS = {"A": A, "B": B, "T": T, "S": S, "c:0": C0, "Z": Z}
+TENSORS |= {name: scalar(value) for name, value in SIZES.items()}
 
 with np.errstate(divide="ignore", invalid="ignore"):
     A_BY_B = A / B

@@ -100,9 +100,7 @@ def test_the_reference_rule_lets_work_queue(case: Case) -> None:
     np.testing.assert_array_equal(np.stack([found.idle, found.stall, found.issue]), expected)
     assert expected.any(axis=1).all()
     parts = zip(expected.tolist(), (code.idle, code.stall, code.latency - code.stall), strict=True)
-    hidden = sum(
-        min(one, int(most)) for part, column in parts for one, most in zip(part, column, strict=True)
-    )
+    hidden = sum(min(one, int(most)) for part, whole in parts for one, most in zip(part, whole, strict=True))
     assert int(found.hidden(code).sum()) == hidden
     assert int(found.nonhidden(code).sum()) == int(code.latency.sum() + code.idle.sum()) - hidden
 
@@ -131,28 +129,13 @@ def tokens_of(rows: list[tuple[int, int, int, int, int]], begin: int) -> Tokens:
 
 
 def wave_of(row: int, simd: int, tokens: Tokens) -> TracedWave:
-    return TracedWave(
-        row,
-        WaveId(0, simd, row, 0),
-        0,
-        tokens.base,
-        tokens.base + 500,
-        tokens,
-        states("E", tokens.base),
-        None,
-    )
+    begin, place = tokens.base, WaveId(0, simd, row, 0)
+    return TracedWave(row, place, 0, begin, begin + 500, tokens, states("E", begin), None)
 
 
-row = st.tuples(
-    st.integers(0, 6),
-    st.integers(0, 12),
-    st.integers(0, 9),
-    st.integers(0, len(KINDS) - 1),
-    st.integers(0, 9),
-)
-waves = st.lists(
-    st.tuples(st.integers(0, 1), st.integers(0, 40), st.lists(row, max_size=7)), min_size=1, max_size=4
-)
+row = st.tuples(*(st.integers(0, most) for most in (6, 12, 9, len(KINDS) - 1, 9)))
+wave = st.tuples(st.integers(0, 1), st.integers(0, 40), st.lists(row, max_size=7))
+waves = st.lists(wave, min_size=1, max_size=4)
 
 
 def batch_from(drawn: list[tuple[int, int, list]]) -> WaveBatch:
@@ -181,9 +164,8 @@ def by_cycle(loaded: WaveBatch, cycles: np.ndarray) -> np.ndarray:
             own = unit.get(kind, 4)
             wait, issue = (1, 1, 2, 3, 3)[own], (-1, 0, 1, 2, 3)[own]
             edges = (latest, start, start + stall, start + stall + length)
-            for part, ((begin, end), least) in enumerate(
-                zip(pairwise(edges), (wait, wait, issue), strict=True)
-            ):
+            parts = zip(pairwise(edges), (wait, wait, issue), strict=True)
+            for part, ((begin, end), least) in enumerate(parts):
                 found[part, line] += sum(
                     any(
                         (wave.id.simd, other.row, level, cycle) in busy
@@ -278,9 +260,8 @@ def test_queued_work_keeps_all_its_length(drawn: list) -> None:
             stretches[-1][1] += work
         else:
             stretches.append([start, start + work])
-    assert [list(pair) for pair in in_rows(found.begin, found.end)] == [
-        stretch for stretch in stretches if stretch[1] > stretch[0]
-    ]
+    busy = [tuple(stretch) for stretch in stretches if stretch[1] > stretch[0]]
+    assert in_rows(found.begin, found.end) == busy
     assert found.total == int(length.sum())
 
 

@@ -15,6 +15,7 @@ from tests.support.opened import VARIED, all_waves, sample_trace
 
 TEN = 10
 LIMIT = Predicted(0.21, 0.1, 0.22)
+WAITS = Finding("exposed-lds", "Waits", 100, True, 0.2, "What.", "Fix.", gain=0.22)
 
 
 trace = fixture_of_each(sample_trace, VARIED)
@@ -42,9 +43,7 @@ def test_the_owner_of_a_hot_instruction_is_shown(trace: Trace) -> None:
 
 
 def test_a_finding_is_small_if_bound_and_range_are() -> None:
-    one = Finding(
-        "exposed-lds", "Waits", 100, True, 0.2, "What.", "Fix.", unit=SIMD_CYCLES, rank=RANKED, gain=0.22
-    )
+    one = replace(WAITS, unit=SIMD_CYCLES, rank=RANKED)
     assert one.gain_row == "≤ 22 %"
     assert not replace(one, predicted=Predicted(0.016, 0.0, 0.2)).is_small, "the bound is large"
     small = replace(one, gain=0.015)
@@ -66,5 +65,4 @@ def test_a_finding_is_small_if_bound_and_range_are() -> None:
     ],
 )
 def test_bound_and_prediction_stand_together(predicted: Predicted, limit: Predicted | None, row: str) -> None:
-    one = Finding("exposed-lds", "Waits", 100, True, 0.2, "What.", "Fix.", gain=0.22)
-    assert replace(one, predicted=predicted, limit=limit).gain_row == row
+    assert replace(WAITS, predicted=predicted, limit=limit).gain_row == row

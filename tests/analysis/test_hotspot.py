@@ -54,10 +54,8 @@ def test_nothing_to_count() -> None:
 def test_cycles_inside_a_window_count_or_all_of_them(bins: int, begin: int, width: int) -> None:
     window = TimeWindow(begin, begin + width)
     one = WAVE.tokens
-    inside = sum(
-        max(0, min(one.span(row).end, window.end) - max(one.span(row).begin, window.begin))
-        for row in range(len(one))
-    )
+    spans = [one.span(row) for row in range(len(one))]
+    inside = sum(max(0, min(span.end, window.end) - max(span.begin, window.begin)) for span in spans)
     assert int(hotspot([build.batch(WAVE)], 6, None, bins=bins, window=window).cycles.sum()) == inside
     assert int(hotspot([build.batch(WAVE)], 6, None, bins=bins).cycles.sum()) == int(one.duration.sum())
 

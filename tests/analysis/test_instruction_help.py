@@ -12,16 +12,12 @@ from rcv_py.model.code import CodeTable
 from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED, sample_trace
 
-code = fixture_of_each(
-    lambda name: sample_trace(name).code, [*VARIED, "split_barriers_gfx12", "tutorial_before"]
-)
+SAMPLED = (*VARIED, "split_barriers_gfx12", "tutorial_before")
+code = fixture_of_each(lambda name: sample_trace(name).code, SAMPLED)
 
 
-GFX942, GFX950, GFX1200 = (
-    architecture_of(9, "gfx942"),
-    architecture_of(9, "gfx950"),
-    architecture_of(12, "gfx1200"),
-)
+GFX942, GFX950 = (architecture_of(9, target) for target in ("gfx942", "gfx950"))
+GFX1200 = architecture_of(12, "gfx1200")
 
 
 def test_something_is_known_of_every_mnemonic(code: CodeTable) -> None:
@@ -89,9 +85,8 @@ def test_counters() -> None:
 )
 def test_fields_of_waits_for_registers(text: str, waits: dict[str, int]) -> None:
     found = instruction_help(text, GFX1200).counters
-    assert [one.partition(":")[0] for one in found] == [
-        f"waits until {name} is at most {left}" for name, left in waits.items()
-    ]
+    expected = [f"waits until {name} is at most {left}" for name, left in waits.items()]
+    assert [one.partition(":")[0] for one in found] == expected
 
 
 def test_addresses_to_translate() -> None:
@@ -102,9 +97,8 @@ def test_addresses_to_translate() -> None:
 
 def test_who_is_meant() -> None:
     trace = sample_trace("matmul_small")
-    assert {text.split(" ")[0] for text in asked(trace, "global_")} == {
-        text.split(" ")[0] for text in trace.code.text if text.startswith("global_")
-    }
+    names = {text.split(" ")[0] for text in trace.code.text if text.startswith("global_")}
+    assert {text.split(" ")[0] for text in asked(trace, "global_")} == names
     assert asked(trace, "3") == [trace.code.text[3].strip()]
     assert asked(trace, "999999") == []
     assert asked(trace, "v_sin_f32") == ["v_sin_f32"], "what the program does not have stands for itself"

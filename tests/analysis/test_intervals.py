@@ -12,9 +12,8 @@ SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), max_size=12)
 
 def made(spans: Spans) -> tuple[IntervalSet, set[int]]:
     begin, length = np.array(spans, dtype=np.int64).reshape(-1, 2).T
-    return IntervalSet.of(begin, begin + length), {
-        cycle for low, size in spans for cycle in range(low, low + size)
-    }
+    numbers = {cycle for low, size in spans for cycle in range(low, low + size)}
+    return IntervalSet.of(begin, begin + length), numbers
 
 
 def cycles(covered: IntervalSet) -> set[int]:
@@ -48,6 +47,5 @@ def test_covered_cycles_of_spans_are_counted(some: Spans, spans: Spans) -> None:
 def test_spans_are_crowded_where_so_many_are_open(spans: Spans, count: int) -> None:
     begin, length = np.array(spans, dtype=np.int64).reshape(-1, 2).T
     crowd = at_least(begin, begin + length, count)
-    assert cycles(crowd) == {
-        cycle for cycle in range(40) if sum(low <= cycle < low + size for low, size in spans) >= count
-    }
+    crowds = [sum(low <= cycle < low + size for low, size in spans) for cycle in range(40)]
+    assert cycles(crowd) == {cycle for cycle, here in enumerate(crowds) if here >= count}

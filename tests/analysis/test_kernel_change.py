@@ -57,9 +57,8 @@ def test_no_experiment_gains_more_than_the_bound_of_its_finding(name: str) -> No
     assert len(found) == len(kernel) == len(experiments)
     for prediction, one in zip(found, kernel, strict=True):
         assert isnan(one.bound) or -one.low <= one.bound
-        assert one.share == pytest.approx(max(-one.bound, plain.working_share * prediction.share)) or isnan(
-            one.bound
-        )
+        share = max(-one.bound, plain.working_share * prediction.share)
+        assert one.share == pytest.approx(share) or isnan(one.bound)
         assert isnan(one.replayed) == (one.share - plain.working_share * prediction.share <= 0.0005)
     assert [one.share for one in kernel] == sorted(one.share for one in kernel)
 

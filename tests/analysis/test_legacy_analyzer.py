@@ -97,11 +97,8 @@ class Script:
         return sorted(found.items(), key=lambda one: -one[1])
 
     def classes(self) -> list[tuple[str, ...]]:
-        return [
-            (name, units(stall), *drawn(100 * stall / self.stall))
-            for name, stall in self.by_kind(self.code)
-            if stall
-        ]
+        found = self.by_kind(self.code)
+        return [(name, units(stall), *drawn(100 * stall / self.stall)) for name, stall in found if stall]
 
     def lines(self) -> list[tuple[str, list[list[Any]]]]:
         """Source texts and their instructions, those that stalled most first."""
@@ -121,17 +118,11 @@ class Script:
 
     def texts(self, most: int) -> list[tuple[str, ...]]:
         ranked = sorted(self.code, key=lambda row: -row[8])[:most]
-        return [
-            (
-                f"{rank}",
-                units(row[8]),
-                f"{100 * row[8] / self.stall:.2f}",
-                self.kind(row),
-                row[0],
-                row[3][-38:],
-            )
-            for rank, row in enumerate(ranked, start=1)
-        ]
+        rows = []
+        for rank, row in enumerate(ranked, start=1):
+            share = f"{100 * row[8] / self.stall:.2f}"
+            rows.append((f"{rank}", units(row[8]), share, self.kind(row), row[0], row[3][-38:]))
+        return rows
 
     def details(self, most: int) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
         """Heads of the most expensive source lines, and at most six instructions of each."""
@@ -153,9 +144,7 @@ class Script:
             "MFMA": "v_mfma_", "buffer_load": "buffer_load", "buffer_store": "buffer_store",
             "ds_read": "ds_(read|load)", "ds_write": "ds_(write|store)",
         }  # fmt: skip
-        mix = {
-            name: (f"{sum(bool(re.search(word, text)) for text in texts)}",) for name, word in named.items()
-        }
+        mix = {name: (f"{sum(bool(re.search(word, one)) for one in texts)}",) for name, word in named.items()}
         return mix | {
             "instructions": (f"{len(self.code):,}",),
             "total": (units(total),),
@@ -256,9 +245,8 @@ def test_bars_are_cut_not_rounded() -> None:
 
 def launch(dispatch: int, **sizes: int) -> KernelResources:
     plain = {"vgprs": 64, "accum_vgprs": 0, "sgprs": 32, "lds": 0} | sizes
-    return KernelResources(
-        "some_kernel", dispatch, *plain.values(), 0, (256, 1, 1), (256, 1, 1), "x_kernel_trace.csv"
-    )
+    groups = [(256, 1, 1)] * 2
+    return KernelResources("some_kernel", dispatch, *plain.values(), 0, *groups, "x_kernel_trace.csv")
 
 
 def test_the_launch_that_is_taken() -> None:

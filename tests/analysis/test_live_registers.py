@@ -160,9 +160,7 @@ def test_what_waves_needed_is_held(name: str) -> None:
 
 def test_a_program_made_of_many_branches_is_read_in_time() -> None:
     count = 3_000
-    texts = [
-        text for row in range(count) for text in (f"; l{row}", f"v_mov_b32_e32 v{row % 200}, v{row % 7}")
-    ]
+    texts = [text for n in range(count) for text in (f"; l{n}", f"v_mov_b32_e32 v{n % 200}, v{n % 7}")]
     texts += [f"s_cbranch_scc1 l{row}" for row in range(0, count, 3)]
     known = live_registers(build.code([*texts, "s_endpgm"]))
     assert known.pressure[:, VGPR].max() <= 200

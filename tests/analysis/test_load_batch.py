@@ -92,9 +92,8 @@ def test_reads_of_lds_stay_behind_a_barrier(tmp_path: Path) -> None:
 def test_no_wait_counts_further_than_its_field(tmp_path: Path) -> None:
     """lgkmcnt of gfx9 has 4 bits: 15 of 18 reads."""
     reads = "\n".join(f"ds_read_b32 v{16 + i}, v1 offset:{4 * i}" for i in range(18))
-    text = (
-        f"ds_read_b32 v8, v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v8, v8\n{reads}\ns_waitcnt lgkmcnt(0)\n"
-    )
+    first = "ds_read_b32 v8, v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v8, v8"
+    text = f"{first}\n{reads}\ns_waitcnt lgkmcnt(0)\n"
     trace, _ = captured(text + "v_add_f32_e32 v2, v16, v33\ns_endpgm", tmp_path)
     found = load_batch(trace.code, trace.architecture, 2, "lgkm")
     assert (len(found.loads), found.left) == (15, "lgkmcnt(15)")
@@ -106,15 +105,10 @@ def test_no_wait_counts_further_than_its_field(tmp_path: Path) -> None:
 def preloop(*, is_early: bool, loads: int = N) -> str:
     """Two tiles of loads before a loop; the second is loaded after the first was written to LDS, or before
     the wait for the first, which then leaves its loads outstanding."""
-    tiles = [range(tile * loads, tile * loads + loads) for tile in range(2)]
-    first, second = (
-        "\n".join(
-            f"buffer_load_dwordx4 v[{8 + 4 * i}:{11 + 4 * i}], v1, s[4:7], 0 offen offset:{16 * i}"
-            for i in tile
-        )
-        for tile in tiles
-    )
-    written = ["\n".join(f"ds_write_b128 v1, v[{8 + 4 * i}:{11 + 4 * i}]" for i in tile) for tile in tiles]
+    load, write = "buffer_load_dwordx4 v[{}:{}], v1, s[4:7], 0 offen offset:{}", "ds_write_b128 v1, v[{}:{}]"
+    tiles = [[(8 + 4 * i, 11 + 4 * i, 16 * i) for i in range(tile, tile + loads)] for tile in (0, loads)]
+    first, second = ("\n".join(load.format(*one) for one in tile) for tile in tiles)
+    written = ["\n".join(write.format(*one) for one in tile) for tile in tiles]
     parts = ("s_waitcnt vmcnt(0)", written[0], second)
     if is_early:
         parts = (second, f"s_waitcnt vmcnt({loads})", written[0])
@@ -219,16 +213,11 @@ def test_it_is_what_its_moves_and_a_larger_count_are(before: Captured) -> None:
     for low, high in zip(after.first[:-1], after.first[1:], strict=True):
         tokens = after.order[low:high].tolist()
         wait = next(at for at, token in enumerate(tokens) if after.line[token] == found.wait)
-        awaited = after.awaited[
-            after.await_first[tokens[wait]] : after.await_first[tokens[wait] + 1]
-        ].tolist()
+        first = after.await_first
+        awaited = after.awaited[first[tokens[wait]] : first[tokens[wait] + 1]].tolist()
         newest = max(tokens.index(token) for token in awaited)
-        newer = [
-            token
-            for token in tokens[newest + 1 : wait]
-            if trace.code.text[after.line[token]].startswith("buffer")
-        ]
-        assert len(newer) == N
+        newer = [trace.code.text[after.line[token]] for token in tokens[newest + 1 : wait]]
+        assert sum(text.startswith("buffer") for text in newer) == N
 
 
 def test_many_moves_are_described_on_a_line(before: Captured) -> None:
@@ -250,11 +239,7 @@ def test_of_two_moves_the_one_that_gains_more_is_advised(tmp_path: Path) -> None
     text = preloop(is_early=False).replace("\nbuffer_load", f"\n{above}\nbuffer_load", 1)
     trace, batch = captured(text, tmp_path, rounds=(4,), groups=4)
     player = player_of(trace, batch)
-    one = next(
-        one
-        for one in predicted(findings(trace, [batch]), player).findings
-        if one.name == "exposed-vector-load"
-    )
+    one = advice((trace, batch))
     (moved,) = (other.trial for other in one.others if other.id == "hoist")
     assert moved.text == "instructions 15, 16, 17 and 9 others moved before 3"
     assert one.remedy_id == "hoist-batch"

@@ -24,10 +24,8 @@ def columns_of(waves: list[tuple[Tokens, States]]) -> WaveColumns:
     numbers = np.array([(made.base, timeline.base, timeline.length) for made, timeline in waves])
     facts = facts_of(len(waves), **dict(zip(("base", "state_base", "length"), numbers.T, strict=True)))
     none = np.zeros(0, np.int32)
-    joint = {
-        name: np.concatenate([getattr(made, name) for made, _ in waves])
-        for name in ("offset", "stall", "busy", "kind", "line")
-    }
+    names = ("offset", "stall", "busy", "kind", "line")
+    joint = {name: np.concatenate([getattr(made, name) for made, _ in waves]) for name in names}
     return WaveColumns(
         facts=facts,
         token_first=borders([len(made) for made, _ in waves]),
@@ -43,22 +41,15 @@ def columns_of(waves: list[tuple[Tokens, States]]) -> WaveColumns:
 
 @st.composite
 def waves(draw: st.DrawFn) -> tuple[Tokens, States]:
-    row = st.tuples(
-        st.integers(0, 90), st.integers(0, 200), st.integers(0, 120), st.sampled_from([0, 1, 5, 6, 13, 77])
-    )
+    cycles = (st.integers(0, most) for most in (90, 200, 120))
+    row = st.tuples(*cycles, st.sampled_from([0, 1, 5, 6, 13, 77]))
     rows = draw(st.lists(row, min_size=1, max_size=30))
     base = draw(st.integers(-5000, 5000))
     gap, stall, busy, kind = (np.array(column, np.int64) for column in zip(*rows, strict=True))
     busy = np.where(stall + busy == 0, 1, busy)
     offset = np.cumsum(gap + stall + busy) - stall - busy
-    made = Tokens(
-        base,
-        offset.astype(np.int32),
-        stall.astype(np.int32),
-        busy.astype(np.int32),
-        kind.astype(np.uint8),
-        np.zeros(len(rows), np.int32),
-    )
+    columns = (column.astype(np.int32) for column in (offset, stall, busy))
+    made = Tokens(base, *columns, kind.astype(np.uint8), np.zeros(len(rows), np.int32))
     lengths = draw(st.lists(st.integers(0, 150), min_size=1, max_size=20))
     edges = np.concatenate([[0], np.cumsum(lengths)])
     state = draw(st.lists(st.integers(0, 5), min_size=len(lengths), max_size=len(lengths)))
@@ -190,9 +181,8 @@ def test_a_wave_without_anything_has_an_empty_table() -> None:
 
 def test_overlapping_tokens_share_a_bucket_that_they_would_overfill() -> None:
     columns = [np.array(column, np.int32) for column in ([0, 0, 0], [0, 0, 0], [64, 64, 64])]
-    made = Tokens(
-        0, *columns, np.array([5, 2, 2], np.uint8), np.zeros(3, np.int32), np.arange(3, dtype=np.uint8)
-    )
+    kind, lane = np.array([5, 2, 2], np.uint8), np.arange(3, dtype=np.uint8)
+    made = Tokens(0, *columns, kind, np.zeros(3, np.int32), lane)
     running = build(made, NO_STATES).kind[0].astype(int)
     share = np.diff(running, axis=1, prepend=0)
     assert running[:, -1].tolist() == [255, 255]

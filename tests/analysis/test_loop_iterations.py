@@ -28,22 +28,15 @@ def read(trace: Trace) -> list[WaveBatch]:
     return [trace.reader.read(rows[:5]), trace.reader.read(rows[5:])]
 
 
-LOOPING = (
-    "matmul_tiled",
-    "reduction",
-    "kernels",
-    "gfx12",
-    "mixed_populations",
-)  # samples with many iterations
+# Samples with many iterations
+LOOPING = ("matmul_tiled", "reduction", "kernels", "gfx12", "mixed_populations")
 
 
 trace = fixture_of_each(sample_trace, LOOPING)
 
 
 def drawn(*pictures: tuple[str, list[int]]) -> tuple[Trace, list[WaveBatch]]:
-    waves = [
-        build.wave(picture, lines, row=row, begin=100 * row) for row, (picture, lines) in enumerate(pictures)
-    ]
+    waves = [build.wave(*one, row=row, begin=100 * row) for row, one in enumerate(pictures)]
     return build.trace(build.code(TEXTS), waves), [build.batch(*waves)]
 
 
@@ -177,13 +170,8 @@ def test_a_loop_has_as_many_rounds_as_the_simulator_made(sample: str, tmp_path: 
     truth = write_sample(sample, tmp_path)
     trace = open_trace(tmp_path)
     found = LOOPS.of(trace, [all_waves(trace)]).loops
-    expected = sorted(
-        count
-        for wave in truth.waves.values()
-        for visits in wave.iterations.values()
-        for count in visits
-        if count > 1
-    )
+    visits = [visits for wave in truth.waves.values() for visits in wave.iterations.values()]
+    expected = sorted(count for counts in visits for count in counts if count > 1)
     # Code moved out of line jumps back too; the loop of the simulator is the one the kernel is about.
     one = found.iterations.at(found.iterations.loop == found.table.dominant)
     ends = np.flatnonzero(one.is_last)

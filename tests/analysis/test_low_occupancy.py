@@ -13,9 +13,8 @@ from rcv_py.model.resources import KernelResources, RunFacts
 from tests.analysis.test_populations import EXIT, WORKS, made, read
 from tests.support.pattern_kernels import PATTERNS, captured
 
-FOUR_WAVES = RunFacts(
-    KernelResources("k", 1, -1, 0, 16, 0, 0, (256, 1, 1), (256, 1, 1), "x_kernel_trace.csv")
-)
+GROUP = (256, 1, 1)
+FOUR_WAVES = RunFacts(KernelResources("k", 1, -1, 0, 16, 0, 0, GROUP, GROUP, "x_kernel_trace.csv"))
 
 
 def inputs_of(name: str, folder: Path, facts: RunFacts | None = None, **launch: int) -> FindingInputs:

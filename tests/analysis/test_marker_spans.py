@@ -22,12 +22,8 @@ from tests.analysis import build
 from tests.support.opened import all_waves
 from tests.support.samples import sample_path, write_sample
 
-NAMES = (
-    MarkerName(1, 1, "kernel", "main", "a.py:1"),
-    MarkerName(1, 2, "function", "load"),
-    MarkerName(1, 3, "scope", "inner"),
-    MarkerName(1, 4, "point", "here"),
-)
+IDS = ((1, "kernel", "main", "a.py:1"), (2, "function", "load"), (3, "scope", "inner"), (4, "point", "here"))
+NAMES = tuple(MarkerName(1, *one) for one in IDS)
 LEAVE = 1
 
 
@@ -45,12 +41,9 @@ def point(marker: int) -> int:
 
 def data(rows: list[tuple[int, ...]], se: int = 0) -> ShaderData:
     """Rows of (time, value) or (time, value, cu, simd, slot, flags)."""
-    full = np.array([(*row, 1, 0, 0, 0)[:6] if len(row) == 2 else row for row in rows], np.int64).reshape(
-        -1, 6
-    )
-    return ShaderData(
-        se, full[:, 0], full[:, 1].astype(np.uint32), *(full[:, i].astype(np.int16) for i in range(2, 6))
-    )
+    full = np.array([(*row, 1, 0, 0, 0)[:6] for row in rows], np.int64).reshape(-1, 6)
+    places = (full[:, i].astype(np.int16) for i in range(2, 6))
+    return ShaderData(se, full[:, 0], full[:, 1].astype(np.uint32), *places)
 
 
 def made(rows: list[tuple[int, ...]], lives: tuple[tuple[int, int], ...] = ((0, 100),), **more: Any) -> Trace:
@@ -66,10 +59,8 @@ def made(rows: list[tuple[int, ...]], lives: tuple[tuple[int, int], ...] = ((0, 
 
 def told(spans: MarkerSpans) -> list[tuple[Any, ...]]:
     """(name, begin, end, depth) and what is special about it."""
-    marks = [
-        "open" if is_open else "point" if is_point else ""
-        for is_open, is_point in zip(spans.is_open, spans.is_point, strict=True)
-    ]
+    special = zip(spans.is_open, spans.is_point, strict=True)
+    marks = ["open" if is_open else "point" if is_point else "" for is_open, is_point in special]
     names = [spans.names[row] for row in spans.name_id.tolist()]
     rows = zip(names, spans.begin.tolist(), spans.end.tolist(), spans.depth.tolist(), marks, strict=True)
     return list(rows)
@@ -82,12 +73,8 @@ def read(trace: Trace) -> MarkerSpans:
 
 def test_scopes_nest_and_points_have_no_length() -> None:
     rows = [(10, enter(1)), (20, enter(2)), (25, point(4)), (30, change(3)), (40, LEAVE), (90, LEAVE)]
-    assert told(read(made(rows))) == [
-        ("main", 10, 90, 0, ""),
-        ("load", 20, 30, 1, ""),
-        ("here", 25, 25, 2, "point"),
-        ("inner", 30, 40, 1, ""),
-    ]
+    outer = [("main", 10, 90, 0, ""), ("load", 20, 30, 1, ""), ("here", 25, 25, 2, "point")]
+    assert told(read(made(rows))) == [*outer, ("inner", 30, 40, 1, "")]
 
 
 def test_a_scope_nobody_closed_ends_with_its_wave_and_not_in_the_next() -> None:
@@ -209,7 +196,6 @@ def test_values_after_lost_packets_mean_nothing_until_the_next_wave() -> None:
 
 def test_values_of_the_trap_handler_are_no_markers() -> None:
     rows = [(10, enter(1)), (20, enter(2), 1, 0, 0, 2), (30, LEAVE, 1, 0, 0, 3), (40, LEAVE)]
-    rows = [(*row, 1, 0, 0, 0)[:6] if len(row) == 2 else row for row in rows]
     assert told(read(made(rows))) == [("main", 10, 40, 0, "")]
 
 
@@ -256,9 +242,7 @@ def test_markers_equal_what_the_simulated_kernel_did(tmp_path: Path, name: str) 
     columns = (spans.se, spans.simd, spans.slot, spans.begin, spans.end, spans.depth, spans.marker)
     expected = truth.scopes[:, :7].copy()
     expected[:, 3:5] += shift[:, None]
-    np.testing.assert_array_equal(
-        np.array(sorted(np.column_stack(columns).tolist())), np.array(sorted(expected.tolist()))
-    )
+    assert sorted(np.column_stack(columns).tolist()) == sorted(expected.tolist())
     reference = marker_spans(trace, [all_waves(trace)], ReferenceRule.REFERENCE)
     assert told(reference) == told(spans), "nothing is left open that the next wave could close"
     lives = np.isin(spans.simd, trace.waves.simd)
@@ -348,7 +332,5 @@ def test_no_values_ever_raise(rows: list, layout: list, payloads: list, rule: Re
 def test_latest_is_the_last_begin_at_a_place(rows: list, asked: tuple[int, int]) -> None:
     table = np.array(rows, np.int64).reshape(-1, 2)
     found = latest(table[:, 0], table[:, 1], np.array([asked[0]]), np.array([asked[1]]))
-    fits = [
-        (begin, row) for row, (place, begin) in enumerate(rows) if place == asked[0] and begin <= asked[1]
-    ]
+    fits = [(begin, row) for row, (at, begin) in enumerate(rows) if at == asked[0] and begin <= asked[1]]
     assert found.tolist() == [max(fits)[1] if fits else -1]

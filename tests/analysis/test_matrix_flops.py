@@ -36,10 +36,7 @@ def test_waves_do_what_the_simulator_let_them_execute() -> None:
     """Each executed instruction of a form multiplies a matrix of 32 × 8 with one of 8 × 32."""
     path, truth = sample("matmul_small")
     texts = [row[0] for row in json.loads((path / "code.json").read_text())["code"] if row[0][0] != ";"]
-    ran = sum(
-        texts[number].startswith("v_mfma_f32_32x32x8_f16")
-        for wave in truth.waves.values()
-        for number in wave.instruction.tolist()
-    )
+    executed = [texts[at] for wave in truth.waves.values() for at in wave.instruction.tolist()]
+    ran = sum(text.startswith("v_mfma_f32_32x32x8_f16") for text in executed)
     code = open_trace(path).code
     assert code.hits @ flops_of(code) == ran * 2 * 32 * 32 * 8 > 0

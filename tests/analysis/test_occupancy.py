@@ -80,14 +80,7 @@ def test_nothing_happened() -> None:
 @st.composite
 def any_events(draw: st.DrawFn) -> WaveEvents:
     """Starts and ends in no sensible order."""
-    row = st.tuples(
-        st.integers(0, 30),
-        st.integers(0, 1),
-        st.integers(0, 2),
-        st.integers(0, 1),
-        st.just(0),
-        st.integers(0, 2),
-    )
+    row = st.tuples(*(st.integers(0, most) for most in (30, 1, 2, 1, 0, 2)))
     return build.events([(*one, 1) for one in draw(st.lists(row, max_size=30))])
 
 

@@ -81,11 +81,8 @@ def test_kernels_of_one_name_are_one_and_a_nameless_id_costs_only_itself() -> No
     rows = [(0, 1, 0, 0, 0, 0, 3), (9, 0, 0, 0, 0, 0, 3), (2, 1, 0, 0, 0, 1, 5), (6, 0, 0, 0, 0, 1, 5)]
     rows += [(1, 1, 0, 0, 0, 2, 77), (4, 0, 0, 0, 0, 2, 77), (5, 1, 0, 0, 0, 3, 78), (8, 0, 0, 0, 0, 3, 78)]
     found = dispatch_curves(build.events(rows, {3: "rope", 5: "rope", 6: "rope", 1: "other"}))
-    assert [(one.name, one.ids, one.waves) for one in found] == [
-        ("rope", (3, 5), 2),
-        ("", (77,), 1),
-        ("", (78,), 1),
-    ]
+    kernels = [(one.name, one.ids, one.waves) for one in found]
+    assert kernels == [("rope", (3, 5), 2), ("", (77,), 1), ("", (78,), 1)]
     assert found[0].steps.time.tolist() == [0, 2, 6, 9]
     assert found[0].steps.value.tolist() == [1, 2, 1, 0]
     assert all(one.is_whole for one in found)

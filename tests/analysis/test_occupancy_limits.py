@@ -48,9 +48,8 @@ def test_a_code_object_has_what_no_table_says() -> None:
     assert waves(found) == {"vector registers": 3, "scalar registers": 8, "LDS": 4, "workgroup": 3}
     assert {one.source for one in found.limits} == {"a.out"}
     assert any("a launch may ask for more" in note for note in found.notes)
-    at_most = occupancy_limits(
-        trace_of("v_mov_b32 v1, v0"), RunFacts(allocated=said._replace(is_exact=False))
-    )
+    said = said._replace(is_exact=False)
+    at_most = occupancy_limits(trace_of("v_mov_b32 v1, v0"), RunFacts(allocated=said))
     assert "LDS" not in waves(at_most), "how many workgroups share it is not known"
 
 
@@ -139,11 +138,8 @@ def test_half_of_what_is_allocated(target: str, vgprs: int, accum: int, named: i
 
 def test_more_resident_waves_than_half_allows_show_that_the_table_is_complete() -> None:
     """Twice 132 registers let one wave of 512 live; two lived at once, so 132 is what is allocated."""
-    made = build.trace(
-        build.code(["v_mov_b32 v99, 0", "s_endpgm"]),
-        [build.wave("VV", row=row, place=(0, 0, row, 0)) for row in range(2)],
-        gfxip=9,
-    )
+    waves = [build.wave("VV", row=row, place=(0, 0, row, 0)) for row in range(2)]
+    made = build.trace(build.code(["v_mov_b32 v99, 0", "s_endpgm"]), waves, gfxip=9)
     found = occupancy_limits(replace(made, target="gfx950"), RunFacts(kernel(vgprs=132)))
     assert (found.resident.peak, found.limits[0].used, found.waves) == (2, 132, 3)
 
@@ -157,9 +153,8 @@ def test_registers_that_lds_makes_the_compiler_allocate_do_not_bind() -> None:
     found = limits_of("v_mov_b32 v129, 0", target="gfx950", vgprs=132, lds=98_304)
     assert waves(found) == {"vector registers": 1, "scalar registers": 8, "LDS": 1, "workgroup": 1}
     assert (found.binding.name, found.goal) == ("LDS", 2)
-    assert found.next_step == (
-        "16,384 bytes of LDS fewer (at most 81,920) would make room for 2 waves per SIMD."
-    )
+    step = "16,384 bytes of LDS fewer (at most 81,920) would make room for 2 waves per SIMD."
+    assert found.next_step == step
     assert any("names 130 of its 264 vector registers" in note for note in found.notes)
 
 
@@ -167,10 +162,8 @@ def test_registers_that_the_program_needs_bind_beside_lds() -> None:
     """257 named registers are 264 allocated: two waves need at most 256, however much LDS is free."""
     found = limits_of("v_mov_b32 v256, 0", target="gfx950", vgprs=132, lds=98_304)
     assert (found.waves, found.binding.name) == (1, "vector registers")
-    assert found.next_step == (
-        "8 vector registers fewer (at most 256) and 16,384 bytes of LDS fewer (at most 81,920) would make "
-        "room for 2 waves per SIMD."
-    )
+    fewer = "8 vector registers fewer (at most 256) and 16,384 bytes of LDS fewer (at most 81,920)"
+    assert found.next_step == f"{fewer} would make room for 2 waves per SIMD."
 
 
 @pytest.mark.parametrize(
@@ -192,9 +185,8 @@ def test_registers_of_functions_are_no_use_of_the_program(call: str) -> None:
     """192 of 1,536 registers: 8 waves.  The kernel names 32; a function that it may call needs the rest."""
     found = limits_of("v_mov_b32 v31, 0", call, target="gfx1100", gfxip=11, vgprs=192)
     assert (found.waves, found.binding.name) == (8, "vector registers")
-    assert any(
-        "names 32 of its 192 vector registers: the rest is for the functions" in note for note in found.notes
-    )
+    said = "names 32 of its 192 vector registers: the rest is for the functions"
+    assert any(said in note for note in found.notes)
     alone = limits_of("v_mov_b32 v31, 0", target="gfx942", vgprs=112)
     assert not any("names" in note for note in alone.notes), "104 would keep out as many: why is not known"
 

@@ -15,16 +15,8 @@ from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
 from tests.support.drawing import states, tokens
 
-CELLS = st.lists(
-    st.tuples(
-        st.sampled_from([0, 0, 0, 4, 900]),
-        st.sampled_from([0, 1, 40, 70_000]),
-        st.integers(0, 9),
-        st.sampled_from([2, 5, 6, 9, 13, 99]),
-    ),
-    min_size=1,
-    max_size=40,
-)
+CHOICES = ([0, 0, 0, 4, 900], [0, 1, 40, 70_000], range(10), [2, 5, 6, 9, 13, 99])  # gap, stall, issue, kind
+CELLS = st.lists(st.tuples(*map(st.sampled_from, CHOICES)), min_size=1, max_size=40)
 NO_STATES = States(0, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)
 
 
@@ -62,9 +54,8 @@ def slow(made: Tokens, begin: float, end: float) -> np.ndarray:
 
 
 def row(made: Tokens, timeline: States = NO_STATES) -> TokenRow:
-    window = TimeWindow(
-        made.base + int(made.offset[0]), max(int(made.end.max()), timeline.base + timeline.length)
-    )
+    end = max(int(made.end.max()), timeline.base + timeline.length)
+    window = TimeWindow(made.base + int(made.offset[0]), end)
     return TokenRow((RowSegment.of(made, timeline, None, window),))
 
 
@@ -103,9 +94,8 @@ def test_every_kind_shows_its_stall_and_its_execution() -> None:
 def test_a_token_ends_where_the_next_one_begins() -> None:
     """Cut in its execution, cut in its stall, and whole."""
     columns = [[0, 8, 12], [2, 8, 0], [20, 8, 4]]
-    made = Tokens(
-        0, *(np.array(column, np.int32) for column in columns), np.full(3, 6, np.uint8), np.zeros(3, np.int32)
-    )
+    columns = (np.array(column, np.int32) for column in columns)
+    made = Tokens(0, *columns, np.full(3, 6, np.uint8), np.zeros(3, np.int32))
     picture = np.zeros((1, 10, ACTIVITY_COUNT), np.uint8)
     put_spans([SpanPart(made, slice(0, 3), 0, 0, 10)], picture, Pixels(TimeWindow(0, 20), 10))
     share = np.diff(picture[0].astype(int), axis=1, prepend=0)
@@ -217,21 +207,14 @@ def _cycle(count: int) -> list[np.ndarray]:
     """Columns of a loop of 40 cycles: VALU 4 + 4, MATRIX 16, LDS 8 + 4, nothing for 4."""
     start = (np.arange(count)[:, None] * 40 + [0, 8, 24]).reshape(-1).astype(np.int32)
     stall, busy, kind = (np.tile(part, count) for part in ([4, 0, 8], [4, 16, 4], [6, 13, 5]))
-    return [
-        start,
-        stall.astype(np.int32),
-        busy.astype(np.int32),
-        kind.astype(np.uint8),
-        np.zeros(3 * count, np.int32),
-    ]
+    columns = (column.astype(np.int32) for column in (start, stall, busy))
+    return [*columns, kind.astype(np.uint8), np.zeros(3 * count, np.int32)]
 
 
 def test_a_picture_that_is_moved_by_whole_pixels_stays_the_same() -> None:
     one = row(Tokens(0, *_cycle(4000)))
-    pictures = [
-        stacked(raster(visible_rows([one], pixels)).kind, 18, pixels)
-        for pixels in (Pixels(TimeWindow(at, at + 51_200), 400) for at in (12_800, 12_800 + 128 * 7))
-    ]
+    views = [Pixels(TimeWindow(at, at + 51_200), 400) for at in (12_800, 12_800 + 128 * 7)]
+    pictures = [stacked(raster(visible_rows([one], view)).kind, 18, view) for view in views]
     assert np.mean(pictures[0][:, :, 7:] == pictures[1][:, :, :-7]) > 0.99
 
 
@@ -252,13 +235,11 @@ def test_states_have_their_shares(begin: int, cycles: int, width: int) -> None:
 def test_tokens_that_overlap_fill_a_pixel_at_most() -> None:
     columns = [np.array(column, np.int32) for column in ([0, 10, 20], [0, 0, 0], [100, 60, 40])]
     offset, _, length = columns
-    made = Tokens(
-        0, *columns, np.array([5, 2, 2], np.uint8), np.zeros(3, np.int32), lanes(offset, offset + length)
-    )
+    kind, lane = np.array([5, 2, 2], np.uint8), lanes(offset, offset + length)
+    made = Tokens(0, *columns, kind, np.zeros(3, np.int32), lane)
     one = row(made)
-    share = np.diff(
-        raster(visible_rows([one], Pixels(TimeWindow(0, 100), 10))).kind[0].astype(int), axis=1, prepend=0
-    )
+    running = raster(visible_rows([one], Pixels(TimeWindow(0, 100), 10))).kind[0].astype(int)
+    share = np.diff(running, axis=1, prepend=0)
     assert np.all(share.sum(axis=1) >= 254)
     for px, kinds in ((0, {TokenKind.LDS: 1}), (4, {TokenKind.LDS: 1 / 3, TokenKind.SALU: 2 / 3})):
         for kind, part in kinds.items():

@@ -219,12 +219,9 @@ def test_waits_are_those_of_the_simulation(name: str) -> None:
     for key, known in truth.waves.items():
         wave = case.waves[case.trace.waves.row(WaveId(*key))]
         line = wave.tokens.line
-        found = [
-            (int(wave.waits.line[row]), wave.waits.producers(row).tolist()) for row in range(len(wave.waits))
-        ]
-        assert found == [
-            (int(line[wait]), line[list(released)].tolist()) for wait, released in known.releases
-        ]
+        waits = wave.waits
+        found = [(int(waits.line[row]), waits.producers(row).tolist()) for row in range(len(waits))]
+        assert found == [(int(line[wait]), line[list(those)].tolist()) for wait, those in known.releases]
 
 
 def placed(pairs: list[Pair]) -> dict[Pair, tuple[int, bool]]:
@@ -235,10 +232,8 @@ def placed(pairs: list[Pair]) -> dict[Pair, tuple[int, bool]]:
     place outside the interior arrows of a wait is kept free along the longest of them.
     """
     waits = sorted({wait for wait, _ in pairs})
-    beside = {
-        wait: (before, after)
-        for before, wait, after in zip([-1, *waits], waits, [*waits[1:], 1 << 40], strict=False)
-    }
+    around = zip([-1, *waits], waits, [*waits[1:], 1 << 40], strict=False)
+    beside = {wait: (before, after) for before, wait, after in around}
     taken: dict[int, set[int]] = defaultdict(set)
     found: dict[Pair, tuple[int, bool]] = {}
     near = [pair for pair in pairs if beside[pair[0]][0] <= pair[1] <= beside[pair[0]][1]]

@@ -54,12 +54,10 @@ def look(*ways: tuple[int, ...], text: tuple[str, ...] = KERNEL, kernel: tuple[i
 
 
 def made(*ways: tuple[int, ...], text: tuple[str, ...] = KERNEL, kernel: tuple[int, ...] = ()) -> Trace:
-    waves = [
-        build.wave(
-            "|".join(["SSSS"] * len(way)) or "....", list(way), row=row, place=(0, row % 4, row // 4, 0)
-        )
-        for row, way in enumerate(ways)
-    ]
+    waves = []
+    for row, way in enumerate(ways):
+        picture = "|".join(["SSSS"] * len(way)) or "...."
+        waves.append(build.wave(picture, list(way), row=row, place=(0, row % 4, row // 4, 0)))
     table = build.code(text)
     table = replace(table, address=np.arange(len(table), dtype=np.uint64) * np.uint64(4))
     trace = build.trace(table, waves)
@@ -149,19 +147,14 @@ def test_a_boundary_tile_works() -> None:
 def test_kernels_are_told_apart() -> None:
     text = (*KERNEL, "; other", "global_store_dword v[0:1], v2, off", "s_endpgm")
     found = look(WORKS, (13, 14), EXIT, text=text, kernel=(1, 2, 1))
-    assert told(found) == {
-        "kernel1-working": (1, True),
-        "kernel2-working": (1, True),
-        "kernel1-early-exit": (1, False),
-    }
+    expected = {"kernel1-working": (1, True), "kernel2-working": (1, True), "kernel1-early-exit": (1, False)}
+    assert told(found) == expected
     assert found.name[1] == "kernel 2: working"
 
 
 def test_a_wave_of_an_unknown_kernel_joins_those_of_its_blocks() -> None:
-    assert told(look(WORKS, WORKS, EXIT, kernel=(1, -1, -1))) == {
-        "working": (2, True),
-        "early-exit": (1, False),
-    }
+    found = look(WORKS, WORKS, EXIT, kernel=(1, -1, -1))
+    assert told(found) == {"working": (2, True), "early-exit": (1, False)}
 
 
 def test_a_kernel_without_memory_and_loops_is_judged_by_size() -> None:
@@ -208,13 +201,8 @@ def test_an_unknown_population_names_those_there_are() -> None:
 def plain_ways(folder: Path) -> Counter[tuple[int, int]]:
     """(Executions, distinct instructions) of each wave: how many waves; by json and loops alone."""
     named = json.loads((folder / "filenames.json").read_text())["wave_filenames"]
-    files = [
-        entry[0]
-        for simds in named.values()
-        for slots in simds.values()
-        for waves in slots.values()
-        for entry in waves.values()
-    ]
+    waves = [one for simds in named.values() for slots in simds.values() for one in slots.values()]
+    files = [entry[0] for one in waves for entry in one.values()]
     found: Counter[tuple[int, int]] = Counter()
     for file in files:
         instructions = json.loads((folder / file).read_text())["wave"]["instructions"]

@@ -17,6 +17,7 @@ from rcv_py.analysis.whatif.predict import NOTHING, Player
 from rcv_py.analysis.whatif.recording import Recording, recording, streams
 from rcv_py.base.text import capitalized
 from rcv_py.model.trace import Trace
+from tests.support.engines import waves_by_engine
 from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.opened import all_waves, sample_trace
 
@@ -24,13 +25,7 @@ from tests.support.opened import all_waves, sample_trace
 @cache
 def found_in(trace: Trace) -> tuple[Findings, Player]:
     batch = all_waves(trace)
-    player = Player(
-        [
-            stream
-            for se in np.unique(trace.waves.se).tolist()
-            for stream in streams(trace, [wave for wave in batch.waves if wave.id.se == se])
-        ]
-    )
+    player = Player([one for waves in waves_by_engine([batch]) for one in streams(trace, waves)])
     return findings(trace, [batch]), player
 
 

@@ -42,10 +42,8 @@ def test_a_range_of_all_time_has_the_sums_of_all_waves(capture: Capture) -> None
     assert (found.stall.tolist(), found.idle.tolist()) == (counted.stall.tolist(), counted.idle.tolist())
     for name in ("line", "cause", "producer", "stall", "idle", "count", "guessed"):
         assert getattr(found.causes, name).tolist() == getattr(whole, name).tolist(), name
-    assert found.flops == sum(
-        matrix_flops(text.strip()) * times
-        for text, times in zip(trace.code.text, counted.hits.tolist(), strict=True)
-    )
+    rows = zip(trace.code.text, counted.hits.tolist(), strict=True)
+    assert found.flops == sum(matrix_flops(text.strip()) * times for text, times in rows)
 
 
 def test_ranges_that_touch_add_up(capture: Capture) -> None:
@@ -58,10 +56,8 @@ def test_ranges_that_touch_add_up(capture: Capture) -> None:
         assert sum(getattr(part, name) for part in parts).tolist() == getattr(whole, name).tolist(), name
     assert sum(part.wave_cycles for part in parts) == whole.wave_cycles
     assert sum(part.flops for part in parts) == whole.flops
-    by_cause = {
-        int(cause): int(cycles)
-        for cause, cycles in zip(whole.causes.by_cause().cause, whole.causes.by_cause().cycles, strict=True)
-    }
+    whole_rows = whole.causes.by_cause()
+    by_cause = dict(in_rows(whole_rows.cause, whole_rows.cycles))
     again = dict.fromkeys(by_cause, 0)
     for part in parts:
         rows = part.causes.by_cause()
@@ -95,9 +91,8 @@ def test_units_are_as_busy_as_the_command_says(capture: Capture) -> None:
         for row in units(cycles, window).rows():
             unit = row["unit"].rstrip("0123456789")
             busy[unit] = busy.get(unit, 0) + row["busy"]
-    assert {one.unit: one.busy for one in found.units if one.busy} == {
-        unit: cycles for unit, cycles in busy.items() if cycles
-    }
+    told = {one.unit: one.busy for one in found.units if one.busy}
+    assert told == {unit: cycles for unit, cycles in busy.items() if cycles}
     assert all(one.busy <= one.count * window.width for one in found.units)
 
 

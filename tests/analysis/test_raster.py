@@ -47,9 +47,8 @@ WINDOWS = st.tuples(st.integers(9_000, 60_000), st.integers(16, 60_000))
 @given(bursts(), WINDOWS, st.integers(1, 200))
 def test_a_picture_holds_the_cycles_of_the_window(made: Tokens, window: tuple[int, int], width: int) -> None:
     pixels = Pixels(TimeWindow(window[0], window[0] + window[1]), width)
-    share = np.diff(raster(visible_rows([row(made)], pixels)).kind[0].astype(int), axis=1, prepend=0).sum(
-        axis=0
-    )
+    running = raster(visible_rows([row(made)], pixels)).kind[0].astype(int)
+    share = np.diff(running, axis=1, prepend=0).sum(axis=0)
     seen = shares_in(row(made).segments[0], pixels.window) * window[1]
     wanted = np.zeros(ACTIVITY_COUNT)
     np.add.at(wanted, ACTIVITY_OF[:, :KIND_COUNT], seen)
@@ -97,35 +96,23 @@ def test_too_many_tokens_show_buckets_of_the_same_shares(most: int, monkeypatch:
     monkeypatch.setattr(module, "MAX_SPANS", most)
     made = row(tokens("vvVVVV..llllLLLL" * 400))
     pixels = Pixels(TimeWindow(0, 6400), 1600)
-    share = (
-        np.diff(raster(visible_rows([made], pixels)).kind[0].astype(int), axis=1, prepend=0).mean(axis=0)
-        / 255
-    )
-    for activity, part in (
-        ((TokenKind.VALU, True), 2),
-        ((TokenKind.VALU, False), 4),
-        ((TokenKind.LDS, True), 4),
-    ):
+    running = raster(visible_rows([made], pixels)).kind[0].astype(int)
+    share = np.diff(running, axis=1, prepend=0).mean(axis=0) / 255
+    expected = {(TokenKind.VALU, True): 2, (TokenKind.VALU, False): 4, (TokenKind.LDS, True): 4}
+    for activity, part in expected.items():
         assert abs(share[ACTIVITIES.index(activity)] - part / 16) <= 1 / 255
 
 
 def test_a_pixel_knows_how_many_tokens_it_holds() -> None:
     segment = row(tokens("V|V|V|V....llLL")).segments[0]
-    assert [tokens_in(segment, TimeWindow(a, b)) for a, b in ((0, 4), (1, 3), (4, 8), (5, 9), (10, 11))] == [
-        4,
-        2,
-        0,
-        1,
-        1,
-    ]
+    windows = (TimeWindow(*ends) for ends in ((0, 4), (1, 3), (4, 8), (5, 9), (10, 11)))
+    assert [tokens_in(segment, window) for window in windows] == [4, 2, 0, 1, 1]
 
 
 def test_tokens_are_wide_when_zoomed_in() -> None:
     made = row(tokens("vvvvVVVVllllLLLL" * 50))
-    near, far = (
-        visible_rows([made], Pixels(TimeWindow(0, 100), 400)),
-        visible_rows([made], Pixels(TimeWindow(0, 800), 100)),
-    )
+    near = visible_rows([made], Pixels(TimeWindow(0, 100), 400))
+    far = visible_rows([made], Pixels(TimeWindow(0, 800), 100))
     assert near.wide() == near.pieces != []
     assert far.wide() == [] != far.pieces
     assert near.wide(most=5) == []

@@ -251,9 +251,8 @@ def test_pieces_of_a_parcel_have_a_bounded_number_of_tokens(capture_for: Callabl
     longest = int(np.diff(parcel.tokens.first).max())
     few = longest // 3
     waves = [wave for simd in parcel.by_simd(few) for wave in simd.by_wave(few)]
-    assert sorted(one.row for part in waves for one in part.tokens.waves) == [
-        one.row for one in parcel.tokens.waves
-    ]
+    rows = sorted(one.row for part in waves for one in part.tokens.waves)
+    assert rows == [one.row for one in parcel.tokens.waves]
     assert max(len(part.tokens) for part in waves) <= longest + few
     pieces = parcel.in_time(few)
     assert len(pieces) == PIECES
@@ -290,17 +289,15 @@ def merged(reduction: Reduction[Any, Any], parts: list[Any], rng: Random) -> Any
 
 @st.composite
 def lives(draw: st.DrawFn) -> WaveLifetimes:
-    waves = draw(
-        st.lists(st.tuples(st.integers(0, 2), st.integers(-50, 200), st.integers(-3, 60)), max_size=40)
-    )
+    row = st.tuples(st.integers(0, 2), st.integers(-50, 200), st.integers(-3, 60))
+    waves = draw(st.lists(row, max_size=40))
     se, begin, length = np.array(waves, dtype=np.int64).reshape(-1, 3).T
     return WaveLifetimes(se=se, begin=begin, end=begin + length, weight=draw(weights(len(waves))))
 
 
 def weights(count: int) -> st.SearchStrategy[np.ndarray]:
-    return st.lists(st.integers(0, 9), min_size=count, max_size=count).map(
-        lambda made: np.array(made, np.int64)
-    )
+    numbers = st.lists(st.integers(0, 9), min_size=count, max_size=count)
+    return numbers.map(lambda made: np.array(made, np.int64))
 
 
 @given(lives(), st.integers(1, 40))

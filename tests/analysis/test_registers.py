@@ -28,10 +28,8 @@ def bits(*names: str) -> int:
 def found(text: str) -> list[tuple[str, int, int]]:
     """Text, what it writes and what it reads, of each operand."""
     name = text.strip().split(" ")[0]
-    return [
-        (MNEMONIC if (shown := text[one.start : one.stop]) == name else shown, one.writes, one.reads)
-        for one in operands(text)
-    ]
+    shown = [(text[one.start : one.stop], one.writes, one.reads) for one in operands(text)]
+    return [(MNEMONIC if word == name else word, writes, reads) for word, writes, reads in shown]
 
 
 @pytest.mark.parametrize(
@@ -58,9 +56,8 @@ def found(text: str) -> list[tuple[str, int, int]]:
     ],
 )
 def test_printed_operands(text: str, writes: list[str], reads: list[str]) -> None:
-    assert found(text) == [(name, bits(name), 0) for name in writes] + [
-        (name, 0, bits(name)) for name in reads
-    ]
+    expected = [(name, bits(name), 0) for name in writes]
+    assert found(text) == expected + [(name, 0, bits(name)) for name in reads]
 
 
 def test_what_is_written_and_read_at_once() -> None:
@@ -174,10 +171,8 @@ def test_instructions_of_all_targets_write_and_read_what_the_tables_of_llvm_say(
         if registers(text) != (bits(*writes.split()), bits(*reads.split(), *unsaid)):
             wrong.append(text)
         shown = operands(text)
-        assert registers(text) == (
-            reduce(or_, (one.writes for one in shown), 0),
-            reduce(or_, (one.reads for one in shown), 0),
-        )
+        both = [reduce(or_, (getattr(one, way) for one in shown), 0) for way in ("writes", "reads")]
+        assert registers(text) == tuple(both)
     assert len(rows) == 5000
     assert not wrong
 

@@ -58,9 +58,7 @@ def test_no_partial_count_behind_scalar_loads(inputs: FindingInputs) -> None:
     """Scalar loads overtake each other: 0 is the only count that says anything."""
     for one in of_inputs(inputs).findings:
         if one.remedy_id in ("partial-count", "prefetch-registers", "read-ahead", "second-lds-buffer"):
-            waits = [
-                place for place in one.evidence if place.kind == "instruction" and "s_wait" in place.text
-            ]
+            waits = [at for at in one.evidence if at.kind == "instruction" and "s_wait" in at.text]
             blamed = [place for place in one.evidence if "waited for" in place.text]
             assert waits
             assert not any(is_scalar(place.text) for place in blamed)
@@ -82,9 +80,7 @@ def test_a_wait_behind_scalar_loads_is_not_over_conservative(tmp_path: Path) -> 
 def test_dpp_is_for_chains_through_lds(tmp_path: Path) -> None:
     found = named(of_text(PATTERNS["serial-cross-lane-chain"], tmp_path))["serial-cross-lane-chain"]
     assert found.remedy_id == "dpp"
-    plain = of_text(
-        loop("ds_read_b128 v[4:7], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v4, v5"), tmp_path / "b"
-    )
+    plain = of_text(loop(READ), tmp_path / "b")
     rows = plain.rows_of(Cause.WAIT_LDS)
     assert not PRECONDITIONS["through-lds"].holds(FindingContext(plain, plain.claimed(rows)))
 
@@ -113,6 +109,7 @@ def test_loads_that_can_be_issued_earlier(tmp_path: Path) -> None:
     assert named(of_text(bound, tmp_path / "b"))["exposed-vector-load"].remedy_id != "hoist"
 
 
+READ = "ds_read_b128 v[4:7], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v4, v5"
 LOAD = "global_load_dwordx4 v[4:7], v1, s[4:5]\n"
 USE = "s_waitcnt vmcnt(0)\nv_add_f32_e32 v2, v4, v5\n"
 
@@ -146,17 +143,15 @@ def test_what_moves_up_does_the_same_there(body: str, producer: str, rows: int, 
     ],
 )
 def test_a_wait_moves_down_only_where_it_protects_nothing(between: str, rows: int, tmp_path: Path) -> None:
-    inputs = of_text(
-        loop(f"{LOAD}s_waitcnt vmcnt(0)\n{between}\n{ARITHMETIC}\nv_mov_b32_e32 v2, v4"), tmp_path
-    )
+    text = f"{LOAD}s_waitcnt vmcnt(0)\n{between}\n{ARITHMETIC}\nv_mov_b32_e32 v2, v4"
+    inputs = of_text(loop(text), tmp_path)
     claimed = inputs.claimed(inputs.rows_of(Cause.WAIT_LOAD))
     assert FindingContext(inputs, claimed).room_after == rows
 
 
 def test_reads_ahead_do_not_pass_a_barrier(tmp_path: Path) -> None:
-    body = "ds_read_b128 v[4:7], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v4, v5"
-    meets = f"{body}\ns_barrier\nds_write_b128 v1, v[20:23]\ns_waitcnt lgkmcnt(0)\ns_barrier"
-    for text, is_free in ((body, True), (meets, False)):
+    meets = f"{READ}\ns_barrier\nds_write_b128 v1, v[20:23]\ns_waitcnt lgkmcnt(0)\ns_barrier"
+    for text, is_free in ((READ, True), (meets, False)):
         inputs = of_text(loop(text), tmp_path / str(is_free))
         read = next(row for row, one in enumerate(inputs.trace.code.text) if one.startswith("ds_read"))
         case = FindingContext(inputs, inputs.claimed(inputs.rows_of(Cause.WAIT_LDS)), (read,))
@@ -179,7 +174,7 @@ def test_registers_are_no_remedy_for_writes_to_lds(tmp_path: Path) -> None:
         return FindingContext(inputs, inputs.claimed(inputs.rows_of(Cause.WAIT_LDS)), (producer,))
 
     write = situation("ds_write_b128 v1, v[4:7]\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v40, v60, v80", "write")
-    read = situation("ds_read_b128 v[4:7], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v4, v5", "read")
+    read = situation(READ, "read")
     for one, returns in ((write, False), (read, True)):
         assert PRECONDITIONS["returns-data"].holds(one) is returns
         assert PRECONDITIONS["writes-lds"].holds(one) is not returns
@@ -195,9 +190,8 @@ def test_where_none_fits_it_is_said() -> None:
     empty = FindingContext(inputs, inputs.claimed(nothing))
     found = remedy_fields("serial-cross-lane-chain", empty)
     assert list(found) == ["remedy"]
-    assert found["remedy"].startswith(
-        "No remedy that is known for it can be applied here: that lanes are exchanged"
-    )
+    said = "No remedy that is known for it can be applied here: that lanes are exchanged"
+    assert found["remedy"].startswith(said)
     assert found["remedy"].endswith(".")
 
 

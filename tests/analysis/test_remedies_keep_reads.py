@@ -47,9 +47,7 @@ class Seen:
     """What the tokens of a wave saw."""
 
     reads: dict[int, list[tuple[object, int]]] = field(default_factory=dict)  # place and its writer, by token
-    early: set[tuple[int, int]] = field(
-        default_factory=set
-    )  # token and an operation that it did not wait for
+    early: set[tuple[int, int]] = field(default_factory=set)  # token, operation that it did not wait for
     issued: dict[int, int] = field(default_factory=dict)  # barriers before each operation
     returned: dict[int, int] = field(default_factory=dict)  # barriers before its return was waited for
 
@@ -181,9 +179,8 @@ def preloaded(trace: Trace) -> Iterator[int]:
     for one in findings(trace, [batch]).findings:
         for remedy, trial in ((one.remedy_id, one.trial), *((other.id, other.trial) for other in one.others)):
             if trial is not None and remedy == "preload-arguments":
-                yield from (
-                    row for change in trial.changes if isinstance(change, Latency) for row in change.lines
-                )
+                loads = (change for change in trial.changes if isinstance(change, Latency))
+                yield from (row for change in loads for row in change.lines)
 
 
 def possible(trace: Trace) -> Iterator[tuple[Change, ...]]:
@@ -269,12 +266,8 @@ def test_accesses_become_one_only_where_the_same_is_read(kind: str, between: str
     after = "s_waitcnt vmcnt(0) lgkmcnt(0)\nv_add_f32_e32 v7, v4, v5"
     trace, batch = captured(loop(f"{body.format(between)}\n{after}"), tmp_path)
     inputs = FindingInputs(InMemory(trace, [batch]))
-    width = inputs.widths.width
-    rows = [
-        row
-        for row in np.flatnonzero(width > 0).tolist()
-        if trace.code.text[row].split()[1] in ("v4,", "v5,", "v1,")
-    ]
+    texts, memory = trace.code.text, np.flatnonzero(inputs.widths.width > 0).tolist()
+    rows = [row for row in memory if texts[row].split()[1] in ("v4,", "v5,", "v1,")]
     case = FindingContext(inputs, inputs.claimed(inputs.rows_of()), tuple(rows))
     merges = [one.lines for one in PLAYED["widen"](case)]
     first = next(row for row, text in enumerate(trace.code.text) if text.strip().startswith(body.split()[0]))

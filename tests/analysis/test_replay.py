@@ -80,11 +80,8 @@ def assert_same(played: Played, recording: Recording) -> None:
 
 def bases(player: Player) -> list[Recording]:
     """Return the first compute units under all guesses."""
-    return [
-        arbitrated(reordered(one, guess.order)) if guess.order else one
-        for guess in (USUAL, *OTHERS)
-        for one in player.recordings(guess)[:UNITS]
-    ]
+    guessed = [(guess, one) for guess in (USUAL, *OTHERS) for one in player.recordings(guess)[:UNITS]]
+    return [arbitrated(reordered(one, guess.order)) if guess.order else one for guess, one in guessed]
 
 
 def test_experiments_play_as_in_the_slow_replay(trace: Trace) -> None:
@@ -117,9 +114,8 @@ def test_a_player_has_a_recording_for_each_guess() -> None:
     player = Player(made)
     for guess in (USUAL, *OTHERS):
         (mine, *_), alone = player.recordings(guess), recording(stream, guess)
-        assert all(
-            np.array_equal(getattr(mine, one.name), getattr(alone, one.name)) for one in fields(Recording)
-        )
+        names = [one.name for one in fields(Recording)]
+        assert all(np.array_equal(getattr(mine, name), getattr(alone, name)) for name in names)
 
 
 def test_waves_alone_have_the_same_times() -> None:
@@ -132,11 +128,8 @@ def test_waves_alone_have_the_same_times() -> None:
 
 @pytest.fixture(scope="module")
 def some() -> list[Recording]:
-    return [
-        base
-        for name in ("matmul_small", "reduction", "ping_pong", "gfx11", "split_barriers_gfx12")
-        for base in bases(quick_player(sample_trace(name)))
-    ]
+    names = ("matmul_small", "reduction", "ping_pong", "gfx11", "split_barriers_gfx12")
+    return [base for name in names for base in bases(quick_player(sample_trace(name)))]
 
 
 @given(
@@ -152,11 +145,9 @@ def test_any_changes_play_as_in_the_slow_replay(
     some: list[Recording], which: int, changes: list[tuple[Callable[[int, int], Change], int, int]]
 ) -> None:
     base = some[which % len(some)]
-    lines = np.unique(base.line)
-    made = applied(
-        base,
-        [make(int(lines[one % len(lines)]), int(lines[other % len(lines)])) for make, one, other in changes],
-    )
+    lines = np.unique(base.line).tolist()
+    each = [make(lines[one % len(lines)], lines[other % len(lines)]) for make, one, other in changes]
+    made = applied(base, each)
     assert_same(play(made), made)
 
 

@@ -116,9 +116,8 @@ def test_a_launch_computes_what_each_of_its_waves_does() -> None:
     truth = sample("matmul_small")[1]
     trace = sample_trace("matmul_small")
     texts = [text for text, label in zip(trace.code.text, trace.code.is_label, strict=True) if not label]
-    ran = sum(
-        texts[at].startswith("v_mfma") for one in truth.waves.values() for at in one.instruction.tolist()
-    )
+    rows = [at for one in truth.waves.values() for at in one.instruction.tolist()]
+    ran = sum(texts[at].startswith("v_mfma") for at in rows)
     launch = KernelResources("matmul", 1, 64, 0, 32, 0, 0, (256, 1, 1), (640, 4, 1), "x_kernel_trace.csv")
     facts = roofline_facts(trace, of(trace), RunFacts(launch), 64)
     assert facts["launch_waves"] == 40
@@ -142,11 +141,8 @@ def test_loops_are_parts_of_the_kernel() -> None:
     back = Counter[tuple[int, int]]()
     for wave in all_waves(trace).waves:
         rows = zip(wave.tokens.line.tolist(), wave.tokens.kind.tolist(), strict=True)
-        back.update(
-            (branch, line)
-            for (branch, kind), (line, _) in pairwise(rows)
-            if kind == TokenKind.JUMP and line <= branch
-        )
+        jumps = ((branch, line) for (branch, kind), (line, _) in pairwise(rows) if kind == TokenKind.JUMP)
+        back.update((branch, line) for branch, line in jumps if line <= branch)
     assert [(loop.last, loop.first)] == list(back)
     assert loop.flop() < whole.flop()
     assert loop.cycles < whole.cycles

@@ -19,11 +19,8 @@ from rcv_py.model.trace import Trace
 from tests.analysis import build
 from tests.support.samples import markers_alone
 
-NAMES = (
-    MarkerName(1, 1, "scope", "tile"),
-    MarkerName(1, 2, "scope", "load"),
-    MarkerName(1, 3, "point", "here"),
-)
+MARKERS = ((1, "scope", "tile"), (2, "scope", "load"), (3, "point", "here"))
+NAMES = tuple(MarkerName(1, *one) for one in MARKERS)
 TILE, LOAD, HERE, LEAVE = 1 << 2 | 2, 2 << 2 | 2, 3 << 2, 1
 
 
@@ -67,12 +64,9 @@ def test_a_drawing() -> None:
 
 
 def test_engines_differ() -> None:
-    rows = [
-        (se, cu, 100 + more, value)
-        for se, life in ((0, 100), (2, 400))
-        for cu in (0, 1)
-        for more, value in ((0, TILE), (life, LEAVE))
-    ]
+    scopes = [(se, cu, life) for se, life in ((0, 100), (2, 400)) for cu in (0, 1)]
+    rows = [(se, cu, 100, TILE) for se, cu, _ in scopes]
+    rows += [(se, cu, 100 + life, LEAVE) for se, cu, life in scopes]
     costs = scope_costs(marker_spans(written(*rows), ()))
     assert (costs.fast_engine[0], costs.fast_engine_mean[0]) == (0, 100)
     assert (costs.slow_engine[0], costs.slow_engine_mean[0]) == (2, 400)
@@ -96,9 +90,8 @@ def test_markers_alone_are_no_placeholder(tmp_path: Path, capsys: pytest.Capture
     spans = marker_spans(trace, ())
     costs = scope_costs(spans)
     found = findings(trace, ())
-    titles = [
-        f"Scope {spans.names[row]}" for row in costs.name_id[costs.own >= 0.01 * costs.own.sum()].tolist()
-    ]
+    large = costs.name_id[costs.own >= 0.01 * costs.own.sum()].tolist()
+    titles = [f"Scope {spans.names[row]}" for row in large]
     assert [one.title for one in found.findings] == titles
     assert sum(one.share for one in found.findings) == pytest.approx(1, abs=0.05)
     assert "scopes" in [number.id for number in found.key_numbers]

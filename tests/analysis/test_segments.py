@@ -13,13 +13,8 @@ from tests.analysis import build
 from tests.support.prediction_scenes import SCENES
 from tests.support.prediction_truth import simulated
 
-TEXTS = [
-    "v_mov_b32 v0, 0",
-    "s_barrier",
-    "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]",
-    "s_barrier",
-    "s_endpgm",
-]
+MFMA = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]"
+TEXTS = ["v_mov_b32 v0, 0", "s_barrier", MFMA, "s_barrier", "s_endpgm"]
 CODE = build.code(TEXTS, kinds=[6, 9, 13, 9, 11])
 PASSES = 32  # cycles of that form since gfx942, whose spelling it is: 8 passes of four
 # Both leave their barriers at cycles 6, 11 and 16.  One multiplies while the other does not.
@@ -75,9 +70,8 @@ def test_halves_of_a_simulated_workgroup_take_turns(tmp_path: Path) -> None:
         trace = open_trace(Path(folder))
         found = SEGMENTS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     barriers = [1 + row for row, one in enumerate(scene.kernel.instructions) if one.text == "s_barrier"]
-    enter, multiply, leave, _ = (
-        barriers  # in front of the loop for one half, two in it, behind it for the other
-    )
+    # In front of the loop for one half, two in it, behind it for the other
+    enter, multiply, leave, _ = barriers
     at = rows(found)
     waves, rounds = len(trace.waves), scene.rounds[0]
     busy, fetch = at[multiply, leave], at[leave, multiply]

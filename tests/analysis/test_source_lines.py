@@ -46,19 +46,16 @@ def test_every_frame_is_charged_once_a_code_line() -> None:
     code, costs = trace.code, costs_of(trace)
     found = source_lines(code, costs, INCLUSIVE)
     assert max(len(code.chain(row)) for row in range(len(code))) > 1
+    rows = np.flatnonzero(~code.is_label).tolist()
     for row in range(len(found)):
         place = (int(found.file[row]), int(found.line[row]))
-        mine = [at for at in range(len(code)) if not code.is_label[at] and place in code.chain(at)]
+        mine = [at for at in rows if place in code.chain(at)]
         assert code_rows(code, *place, INCLUSIVE).tolist() == mine
         assert (int(found.rows[row]), int(found.cost[row])) == (len(mine), int(costs.cost[mine].sum()))
     files = source_lines(code, costs, INCLUSIVE, by_file=True)
     for row in range(len(files)):
         file = int(files.file[row])
-        mine = [
-            at
-            for at in range(len(code))
-            if file in [one for one, _ in code.chain(at)] and not code.is_label[at]
-        ]
+        mine = [at for at in rows if file in [one for one, _ in code.chain(at)]]
         assert int(files.cost[row]) == int(costs.cost[mine].sum())
 
 
@@ -81,10 +78,9 @@ def test_samples_name_their_reasons() -> None:
     trace = sample_trace("pc_sampling")
     found = source_lines(trace.code, costs_of(trace), SELF, reasons(trace.code, None))
     files = source_lines(trace.code, costs_of(trace), SELF, reasons(trace.code, None), by_file=True)
-    rows = np.array(
-        [row for row in range(len(trace.code)) if trace.code.chain(row)[:1] and not trace.code.is_label[row]]
-    )
-    by_file = {int(file): rows[[trace.code.chain(row)[0][0] == file for row in rows]] for file in files.file}
+    code = trace.code
+    rows = np.array([row for row in range(len(code)) if code.chain(row)[:1] and not code.is_label[row]])
+    by_file = {int(file): rows[[code.chain(row)[0][0] == file for row in rows]] for file in files.file}
     for at, file in enumerate(files.file.tolist()):
         table = trace.code.stall_reasons[by_file[file]].sum(axis=0)
         assert int(files.amount[at]) == int(table.max())

@@ -20,12 +20,9 @@ from tests.support.columns import in_rows
 SELF, INCLUSIVE = SourceCost.SELF, SourceCost.INCLUSIVE
 A, B = 0, 1
 #  v_a came straight from A:5, v_b from B:4 called in B:8 called in A:5, v_c is recursive, s_nop is nobody's
-CODE = build.code(
-    ["; kernel", "v_a", "v_b", "v_mfma", "s_nop"],
-    latency=[0, 1, 10, 100, 1000],
-    chains=[(), [(A, 5)], [(B, 4), (B, 8), (A, 5)], [(B, 4), (B, 4)], ()],
-    kinds=[0, 6, 6, 13, 9],
-)
+TEXTS = ["; kernel", "v_a", "v_b", "v_mfma", "s_nop"]
+CHAINS = [(), [(A, 5)], [(B, 4), (B, 8), (A, 5)], [(B, 4), (B, 4)], ()]
+CODE = build.code(TEXTS, latency=[0, 1, 10, 100, 1000], chains=CHAINS, kinds=[0, 6, 6, 13, 9])
 SOURCES = (SourceFile("/x/lib/a.py", ("one", "two", "three", "four", "  five")), SourceFile("/x/b.py", None))
 
 
@@ -125,13 +122,8 @@ def test_a_code_line_counts_once_in_a_folder_that_holds_two_of_its_files() -> No
 
 
 def test_dots_in_paths_are_left_out_and_odd_paths_stay() -> None:
-    assert tree(["/r/./a.py", "b.py", ""], [[(0, 1)], [(1, 1)], [(2, 1)]], [3, 2, 1]) == [
-        " 6",
-        "  /r 3",
-        "    a.py 3",
-        "  b.py 2",
-        "   1",
-    ]
+    rows = [" 6", "  /r 3", "    a.py 3", "  b.py 2", "   1"]
+    assert tree(["/r/./a.py", "b.py", ""], [[(0, 1)], [(1, 1)], [(2, 1)]], [3, 2, 1]) == rows
 
 
 def test_without_sources_all_is_without_source() -> None:
@@ -153,17 +145,12 @@ def test_no_folder_costs_more_than_everything_or_less_than_a_child(code: CodeTab
 
 # -- labels and ranks -------------------------------------------------------------------------------
 
-BLOCKS = build.code(
-    ["v_before", "; kernel", "v_a", "; _mangled", "v_b", "v_c"], latency=[1, 0, 30, 0, 50, 20]
-)
+BLOCKS = build.code(["v_first", "; kernel", "v_a", "; _mangled", "v_b", "v_c"], latency=[1, 0, 30, 0, 50, 20])
 
 
 def test_a_label_costs_what_runs_until_the_next() -> None:
-    found = labels(BLOCKS)
-    assert [(one.row, one.name, one.cost, one.share) for one in found] == [
-        (1, "kernel", 30, 0.3),
-        (3, "_mangled", 70, 0.7),
-    ]
+    costs = [(one.row, one.name, one.cost, one.share) for one in labels(BLOCKS)]
+    assert costs == [(1, "kernel", 30, 0.3), (3, "_mangled", 70, 0.7)]
 
 
 def test_a_label_without_a_kernel_is_called_what_it_says() -> None:
@@ -178,20 +165,12 @@ COSTS = cost_columns(CODE, LatencyMode.SUM_ALL, None, None)
 
 
 def test_ranks_by_line_source_and_kind() -> None:
-    assert [(one.name, one.latency) for one in ranking(CODE, SOURCES, COSTS, "instruction")] == [
-        ("instruction 4", 1000),
-        ("instruction 3", 100),
-        ("instruction 2", 10),
-        ("instruction 1", 1),
-    ]
-    assert [
-        (one.name, one.rows, one.latency, one.text) for one in ranking(CODE, SOURCES, COSTS, "source")
-    ] == [(NO_SOURCE, 1, 1000, ""), ("/x/b.py:4", 2, 110, ""), ("/x/lib/a.py:5", 1, 1, "five")]
-    assert [(one.name, one.rows, one.latency) for one in ranking(CODE, SOURCES, COSTS, "kind")] == [
-        ("IMMED", 1, 1000),
-        ("MATRIX", 1, 100),
-        ("VALU", 2, 11),
-    ]
+    found = [(one.name, one.latency) for one in ranking(CODE, SOURCES, COSTS, "instruction")]
+    assert found == [(f"instruction {row}", 10 ** (row - 1)) for row in (4, 3, 2, 1)]
+    found = [(one.name, one.rows, one.latency, one.text) for one in ranking(CODE, SOURCES, COSTS, "source")]
+    assert found == [(NO_SOURCE, 1, 1000, ""), ("/x/b.py:4", 2, 110, ""), ("/x/lib/a.py:5", 1, 1, "five")]
+    found = [(one.name, one.rows, one.latency) for one in ranking(CODE, SOURCES, COSTS, "kind")]
+    assert found == [("IMMED", 1, 1000), ("MATRIX", 1, 100), ("VALU", 2, 11)]
 
 
 def test_equal_rows_come_in_program_order() -> None:

@@ -31,9 +31,7 @@ def windows(draw: st.DrawFn) -> tuple[TimeWindow, int]:
 
 def brute(curve: StepCurve, begin: int, end: int) -> tuple[list[float], list[float]]:
     """All values of [begin, end), and its value at every cycle (at `begin` if it is empty)."""
-    rows = [
-        (int(time), int(value)) for time, value in zip(curve.time, curve.value, strict=True) if time < end
-    ]
+    rows = [(int(t), int(v)) for t, v in zip(curve.time, curve.value, strict=True) if t < end]
     held, every = [], [value for time, value in rows if begin <= time]
     for cycle in range(begin, max(end, begin + 1)):
         known = [int(v) for t, v in zip(curve.time, curve.value, strict=True) if t <= cycle]

@@ -63,9 +63,8 @@ def test_the_matrix_pipe_works_for_the_passes_of_an_instruction_after_another() 
         build.wave("......MMMM", [0], row=3, place=(0, 1, 1, 0)),
         build.wave("MMMM", [0], row=4, place=(0, 2, 0, 0)),
     ]
-    found = {
-        track.name: track for track in utilization(waves, build.trace(code, waves)) if track.unit == "MATRIX"
-    }
+    found = utilization(waves, build.trace(code, waves))
+    found = {track.name: track for track in found if track.unit == "MATRIX"}
     assert spans(found["MATRIX1"]) == [(4, 20), (20, 36), (60, 76)], "the second waits for the first"
     assert (found["MATRIX1"].wave.tolist(), found["MATRIX1"].token.tolist()) == ([0, 3, 0], [0, 0, 1])
     assert spans(found["MATRIX2"]) == [(0, 16)]

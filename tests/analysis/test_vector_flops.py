@@ -53,12 +53,7 @@ def test_forms(text: str, flops: int) -> None:
 
 @pytest.mark.parametrize(("gfxip", "mask", "lanes"), [(9, "vcc", 64), (12, "vcc_lo", 32), (12, "vcc", 64)])
 def test_a_range_counts_the_lanes_of_a_wave(gfxip: int, mask: str, lanes: int) -> None:
-    texts = [
-        "; kernel",
-        "v_fma_f32 v0, v1, v2, v3",
-        "v_pk_mul_f32 v[0:1], v[2:3], v[4:5]",
-        f"s_mov_b32 {mask}, 0",
-    ]
+    texts = ["; k", "v_fma_f32 v0, v1, v2, v3", "v_pk_mul_f32 v[0:1], v[2:3], v[4:5]", f"s_mov_b32 {mask}, 0"]
     wave = build.wave("V|V|V|", [1, 2, 1], begin=100)
     trace = build.trace(build.code(texts), [wave], gfxip=gfxip)
     found = range_costs_of(TimeWindow(0, 10_000)).of(trace, [batch_of([wave])])
@@ -70,8 +65,6 @@ def test_a_capture_adds_up_from_its_hits() -> None:
     trace = sample_trace("vector_add")
     batches = (trace.reader.read(list(range(8))),)
     found = range_costs_of(trace.span).of(trace, batches)
-    by_hand = sum(
-        64 * vector_flops(text) * times
-        for text, times in zip(trace.code.text, found.hits.tolist(), strict=True)
-    )
+    rows = zip(trace.code.text, found.hits.tolist(), strict=True)
+    by_hand = sum(64 * vector_flops(text) * times for text, times in rows)
     assert found.vector_flops == by_hand > 0

@@ -69,11 +69,8 @@ def executions(trace: Trace, truth: Truth) -> list[Execution]:
         texts = [trace.code.text[line] for line in one.line.tolist()]
         issue = one.start + one.stall
         since = issue + one.busy if trace.gfxip <= 9 else issue
-        at = {
-            row: Execution(int(one.line[row]), int(one.stall[row]), [])
-            for row in range(len(one))
-            if is_wait(texts[row])
-        }
+        waits = [row for row in range(len(one)) if is_wait(texts[row])]
+        at = {row: Execution(int(one.line[row]), int(one.stall[row]), []) for row in waits}
         for row, tokens in known.releases:
             ages = [
                 (int(one.line[each]), int(issue[row] - since[each]), texts[each].startswith("s_"))
@@ -161,9 +158,8 @@ def test_batches_add_up(trace: Trace) -> None:
     parts = WAITS.of(trace, [*pieces, pieces[0]])
     assert parts.waves == whole.waves == len(trace.waves), "a wave that is there twice counts once"
     assert latency_rows(parts.latency).keys() == latency_rows(whole.latency).keys()
-    np.testing.assert_array_equal(
-        list(latency_rows(parts.latency).values()), list(latency_rows(whole.latency).values())
-    )
+    one, other = (list(latency_rows(each.latency).values()) for each in (parts, whole))
+    np.testing.assert_array_equal(one, other)
     assert blocking_rows(parts.blocking) == blocking_rows(whole.blocking)
 
 

@@ -86,10 +86,8 @@ def tokens(lines: list[int]) -> Tokens:
 
 
 def rows_of(links: WaitLinks) -> list[tuple[int, str, list[int]]]:
-    return [
-        (int(links.token[row]), COUNTERS[links.counter[row]], links.of(row).tolist())
-        for row in range(len(links))
-    ]
+    rows = range(len(links))
+    return [(int(links.token[row]), COUNTERS[links.counter[row]], links.of(row).tolist()) for row in rows]
 
 
 @st.composite

@@ -266,6 +266,5 @@ def test_waiting_for_idle_asks_every_counter() -> None:
 )
 def test_which_counters_an_instruction_raises(text: str, gfxip: int, counters: list[str]) -> None:
     major, target = (12, "gfx1250") if gfxip == 1250 else (gfxip, "")
-    assert [
-        counter for counter, _ in generation_of(architecture_of(major, target), ()).effect(text).raises
-    ] == counters
+    effect = generation_of(architecture_of(major, target), ()).effect(text)
+    assert [counter for counter, _ in effect.raises] == counters

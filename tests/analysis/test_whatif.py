@@ -167,18 +167,12 @@ def test_a_recording_is_played_once_as_it_was(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(Board, "play", noted)
     trace = sample_trace("matmul_small")
     made = streams(trace, trace.reader.read(next(engines(trace))).waves)[:1]
-    experiments = [
-        [Latency(factor=0.5)],
-        [NoBarrier()],
-        [MoreWaves(1)],
-        [Latency(factor=2.0)],
-        [MoreWaves(2)],
-    ]
+    asked = [[Latency(factor=0.5)], [NoBarrier()], [MoreWaves(1)], [Latency(factor=2.0)], [MoreWaves(2)]]
     player = Player(made)
-    found = [player.predict(one, is_quick=True) for one in experiments]
+    found = [player.predict(one, is_quick=True) for one in asked]
     # With each change; as it was and by the rules of ties; both also with each wave twice: some follow.
     assert len(played) == 5 + 2 * 2
-    assert found == [Player(made).predict(one, is_quick=True) for one in experiments]
+    assert found == [Player(made).predict(one, is_quick=True) for one in asked]
 
 
 def test_equal_units_are_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,9 +183,7 @@ def test_equal_units_are_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = [Player([one]).predict([Latency(factor=0.5)]) for one in units]
     played: list[int] = []
     whole = Board.play
-    monkeypatch.setattr(
-        Board, "play", lambda self, one, **how: played.append(len(one)) or whole(self, one, **how)
-    )
+    monkeypatch.setattr(Board, "play", lambda *of, **how: played.append(len(of[1])) or whole(*of, **how))
     found = Player([*units, *later]).predict([Latency(factor=0.5)])
     assert found.units == 2 * tuple(one.units[0] for one in alone)
     twice = len(played)
@@ -208,9 +200,8 @@ def test_columns_of_a_recording_agree(one: Recording) -> None:
 
 def test_what_is_asked_for_is_checked() -> None:
     trace = sample_trace("matmul_small")
-    code = replace(
-        trace.code, hits=np.where(np.arange(len(trace.code)) < 100, trace.code.hits, 0)
-    )  # the others never ran
+    hits = np.where(np.arange(len(trace.code)) < 100, trace.code.hits, 0)  # the others never ran
+    code = replace(trace.code, hits=hits)
     trace = replace(trace, code=code)
     never = int(np.flatnonzero(code.hits == 0)[-1])
     ran = int(np.flatnonzero(code.hits)[3])
@@ -221,9 +212,8 @@ def test_what_is_asked_for_is_checked() -> None:
     ):
         with pytest.raises(UsageError):
             wrong.changes(trace)
-    asked = ChangeRequest(
-        latency=[("memory", 0.5), (str(ran), 2.0)], free=[ran], no_barriers=True, more_waves=1
-    )
+    latency = [("memory", 0.5), (str(ran), 2.0)]
+    asked = ChangeRequest(latency=latency, free=[ran], no_barriers=True, more_waves=1)
     assert [type(change) for change in asked.changes(trace)] == [Latency, Latency, Free, NoBarrier, MoreWaves]
     asked = ChangeRequest(only=[(ran, 2), (ran, 1)], dpp=[ran], merge=[(1, 2), (1, ran)])
     assert asked.changes(trace) == [Only(ran, (2, 1)), Dpp((ran,)), Merge((1, 2, ran))]

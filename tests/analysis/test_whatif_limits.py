@@ -35,11 +35,9 @@ SIMULATED = ("short", "barriers", "ping_pong", "matmul_11_one", "stream_12")
 @cache
 def player_of(name: str) -> Player:
     """The recordings of a sample, or of a simulated kernel."""
-    return (
-        prediction_truth.player(SCENES[name])
-        if name in SCENES
-        else prediction_truth.player_of(sample_trace(name))
-    )
+    if name in SCENES:
+        return prediction_truth.player(SCENES[name])
+    return prediction_truth.player_of(sample_trace(name))
 
 
 @pytest.mark.parametrize("name", [*SAMPLED, *SIMULATED])
@@ -113,9 +111,8 @@ def test_a_limit_is_at_least_any_experiment_on_its_operations(name: str) -> None
         assert limit.gain >= one.predicted.gain
         ways = [change for way in one.trial.limits for change in way]
         lines = [change.lines for change in ways if isinstance(change, Latency) and change.lines]
-        tried = [
-            Latency(lines=part, cycles=0) for of in lines for part in (of, *((line,) for line in of[:4]))
-        ]
+        parts = [part for of in lines for part in (of, *((line,) for line in of[:4]))]
+        tried = [Latency(lines=part, cycles=0) for part in parts]
         if one.name in QUEUES:
             tried += [Latency(units=(QUEUES[one.name],), factor=factor) for factor in (0.0, 0.5)]
         tried += [change for change in ways if isinstance(change, IssueWithoutGaps)]

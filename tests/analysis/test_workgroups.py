@@ -82,12 +82,8 @@ def test_waves_in_different_slots_at_different_barriers_are_one_workgroup() -> N
 def test_barriers_that_open_together_now_and_then_do_not_make_a_workgroup() -> None:
     first = [(90, 200), (290, 400), (490, 600)]
     second = [(90, 200), (290, 448), (490, 600)]
-    assert numbers(wave(0, 0, first), wave(1, 4, first), wave(2, 128, second), wave(3, 132, second)) == [
-        0,
-        0,
-        1,
-        1,
-    ]
+    waves = wave(0, 0, first), wave(1, 4, first), wave(2, 128, second), wave(3, 132, second)
+    assert numbers(*waves) == [0, 0, 1, 1]
 
 
 def test_a_chain_of_near_releases_is_told_apart_by_another_turn() -> None:
@@ -180,11 +176,8 @@ def test_a_message_and_the_wait_behind_it_are_one_barrier() -> None:
         end = met[-1][1] + 12
         return tables.of_tokens(tokens, row=row, begin=begin, end=end, place=(0, row % 4, row // 4, 0))
 
-    waves = [
-        twice(0, 0, [(100, 208), (300, 408)]),
-        twice(1, 4, [(200, 208), (400, 408)]),
-        twice(2, 128, [(100, 308), (400, 508)]),
-    ]
+    waves = [twice(0, 0, [(100, 208), (300, 408)]), twice(1, 4, [(200, 208), (400, 408)])]
+    waves.append(twice(2, 128, [(100, 308), (400, 508)]))
     assert numbers(*waves) == [0, 0, 1]
     skew = BARRIER_SKEW.of(tables.trace(tables.code(TEXTS), waves), [tables.batch(*waves)])
     assert (skew.skew.tolist(), skew.last.tolist(), skew.stall.tolist()) == ([100, 100], [1, 1], [116, 116])
@@ -270,9 +263,8 @@ def test_the_named_wave_is_the_one_the_definition_says_came_last(trace: Trace, b
         one = engine_stream(trace, waves)
         claims = stalls(one).claims()
         rows = np.flatnonzero(claims.cause == Cause.BARRIER)
-        for token, producer, cycles in in_rows(
-            claims.token[rows], claims.producer[rows], claims.cycles[rows]
-        ):
+        columns = (claims.token[rows], claims.producer[rows], claims.cycles[rows])
+        for token, producer, cycles in in_rows(*columns):
             mine = waves[one.owner[token]].row
             arrived = int(one.start[token]) + one.base
             nth = [start for start, _ in met[mine]].index(arrived)

@@ -128,9 +128,7 @@ print(column.tolist(), len(made))
 """
     known = {**os.environ, "PYTHONPATH": os.pathsep.join((str(room), str(ROOT))), "NUMBA_CACHE_DIR": ""}
     command = [sys.executable, "-c", program]
-    runs = [
-        subprocess.Popen(command, env=known, cwd=room, stdout=subprocess.PIPE, text=True) for _ in range(2)
-    ]
+    runs = [subprocess.Popen(command, env=known, cwd=room, stdout=subprocess.PIPE, text=True) for _ in (1, 2)]
     said = sorted(run.communicate(timeout=HANG_S)[0] for run in runs)
     assert said[0] == "[2, 4] 0\n", "what the other kept"
     assert said[1].startswith("[2, 4] ")

@@ -40,10 +40,8 @@ count_of = lambda text: (_TO_LDS.match(text), *(form.match(text) for form, _, _ 
 
 
 def run(line: str) -> None:
-    script = SCRIPT.format(cpu=CPU_S, line=line)
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=False, timeout=HANG_S
-    )
+    command = [sys.executable, "-c", SCRIPT.format(cpu=CPU_S, line=line)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=HANG_S)
     assert done.returncode == 0, done.stderr.decode()[-2000:]
 
 

@@ -79,10 +79,9 @@ def test_the_largest_of_ranges_is_found_however_few_rows_they_hold(
     column = np.array(values, dtype=np.int64)
     found = largest_in(column, *(np.array(edge, dtype=np.int64) for edge in (first, stop)), is_last)
     sign = 1 if is_last else -1
-    assert found.tolist() == [
-        max(range(low, high), key=lambda row: (values[row], sign * row), default=-1)
-        for low, high in zip(first, stop, strict=True)
-    ]
+    edges = zip(first, stop, strict=True)
+    expected = [max(range(*edge), key=lambda row: (values[row], sign * row), default=-1) for edge in edges]
+    assert found.tolist() == expected
 
 
 @given(st.lists(st.integers(-9, 9)), st.lists(st.integers(-9, 9)))

@@ -15,9 +15,8 @@ from tests.support.paths import ROOT
 def test_packages_are_those_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"] | {"": project["dependencies"]}
-    declared = {
-        re.split(r"[<>=!~]", line)[0] for name in extras.keys() - {"docs", "test"} for line in extras[name]
-    }
+    lines = [line for name in extras.keys() - {"docs", "test"} for line in extras[name]]
+    declared = {re.split(r"[<>=!~]", line)[0] for line in lines}
     assert {name for names in PACKAGES.values() for name in names} == declared
     for extra, names in PACKAGES.items():
         for name in names:

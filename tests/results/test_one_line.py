@@ -58,9 +58,8 @@ def table() -> ResultTable:
 def test_the_command_prints_it(planted: None) -> None:
     rows = json.loads(printed("loops", str(FOLDER), "--json"))["rows"]
     assert rows[0][NEW.name] == VALUES[0]
-    assert next(csv.DictReader(io.StringIO(printed("loops", str(FOLDER), "--csv"))))[NEW.name] == str(
-        VALUES[0]
-    )
+    row, *_ = csv.DictReader(io.StringIO(printed("loops", str(FOLDER), "--csv")))
+    assert row[NEW.name] == str(VALUES[0])
     text = printed("loops", str(FOLDER))
     assert "tea time" in text
     assert "70,000" in text

@@ -14,9 +14,8 @@ from rcv_py.state.single_instance import MAX_REQUEST, REFUSED, Listener, OpenReq
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no sockets of this kind here")
 SAMPLE = Path(__file__).parents[2] / "sample_traces" / "matmul_tiled"
-EVERYTHING = OpenRequest(
-    path="/caps/a", baseline="/caps/b", panel="isa", place="se0/simd0/slot0/wv0@7", run_files=("/c.csv",)
-)
+PLACE = "se0/simd0/slot0/wv0@7"
+EVERYTHING = OpenRequest(path="/caps/a", baseline="/caps/b", panel="isa", place=PLACE, run_files=("/c.csv",))
 
 
 class Door:
