@@ -12,8 +12,7 @@ from rcv_py.analysis.latency.access_widths import UNKNOWN, WIDTHS, access_width,
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.synth.samples import SAMPLES
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import all_waves, sample_trace, sample_waves
+from tests.support.opened import all_waves, sample_waves, traces_of
 from tests.support.samples import sample_path
 
 # From the instruction set manuals: bytes that a lane moves; of scalar memory, the wave.
@@ -77,7 +76,7 @@ def test_every_mnemonic_of_every_capture_is_known(programs: list[Path]) -> None:
 
 
 # A capture of waves of 64 lanes whose memory instructions stand in the table above
-trace = fixture_of_each(sample_trace, ["vector_add", "matmul_small"])
+trace = traces_of(["vector_add", "matmul_small"])
 
 
 def test_bytes_of_a_capture_are_those_of_its_totals(trace: Trace) -> None:

@@ -21,7 +21,7 @@ from tests.analysis import build
 from tests.support.columns import in_rows
 from tests.support.fixtures import fixture_of_each
 from tests.support.opened import all_waves, sample_trace
-from tests.support.samples import sample
+from tests.support.samples import resident, sample
 from tests.support.simd_cycles import simds
 
 CODE = build.code(["v_a"] * 9, hits=[2, 0, 1, 0, 0, 0, 0, 0, 0])
@@ -64,22 +64,6 @@ def truth(name: str) -> Truth:
     return sample(name)[1]
 
 
-@pytest.fixture
-def resident(truth: Truth) -> np.ndarray:
-    """Waves on the device in each cycle from the first start to the last end."""
-    begin, end = lives(truth)
-    change = np.zeros(end.max() - begin.min() + 1, dtype=np.int64)
-    np.add.at(change, begin - begin.min(), 1)
-    np.add.at(change, end - begin.min(), -1)
-    return np.cumsum(change)[:-1]
-
-
-def lives(truth: Truth) -> tuple[np.ndarray, np.ndarray]:
-    """Begin and end of every wave of the device, on one clock."""
-    shift = np.array([truth.offset_of_se[se] for se in truth.residencies[:, 0].tolist()])
-    return truth.residencies[:, 4] + shift, truth.residencies[:, 5] + shift
-
-
 def test_the_pie_is_that_of_the_simulated_lines(trace: Trace, truth: Truth) -> None:
     _, latency, stall, idle = truth.lines.sum(axis=0).tolist()
     found = activity(trace.code)
@@ -115,15 +99,15 @@ def test_busy_cycles_of_simds(batches: list[WaveBatch]) -> None:
     assert found.share() == found.busy.sum() / found.resident.sum()
 
 
-def test_occupancy_in_the_summary(trace: Trace, truth: Truth, resident: np.ndarray) -> None:
-    summary = summary_by(None).of(trace, ())
+def test_occupancy_in_the_summary(trace: Trace, truth: Truth) -> None:
+    summary, waves = summary_by(None).of(trace, ()), resident(truth)
     value = {fact.id: fact.value for fact in summary.facts}
     assert summary.fact("waves_traced").of == f"of {len(truth.residencies)} waves on the device"
     assert value["waves_traced"] == len(truth.waves)
-    assert (value["duration"], value["peak_waves"]) == (len(resident), resident.max())
-    assert value["mean_waves"] == pytest.approx(resident.mean(), abs=0.0001)
-    assert value["ramp"] == np.flatnonzero(resident >= 0.9 * resident.max())[0]
-    assert value["tail"] == len(resident) - 1 - np.flatnonzero(resident > resident.max() / 2)[-1]
+    assert (value["duration"], value["peak_waves"]) == (len(waves), waves.max())
+    assert value["mean_waves"] == pytest.approx(waves.mean(), abs=0.0001)
+    assert value["ramp"] == np.flatnonzero(waves >= 0.9 * waves.max())[0]
+    assert value["tail"] == len(waves) - 1 - np.flatnonzero(waves > waves.max() / 2)[-1]
 
 
 def test_issue_and_work_stand_side_by_side_in_the_summary(trace: Trace, batches: list[WaveBatch]) -> None:
@@ -142,13 +126,13 @@ def test_issue_and_work_stand_side_by_side_in_the_summary(trace: Trace, batches:
     assert {name: value[name] for name in counted} == pytest.approx(shares, abs=1e-6)
 
 
-def test_units_add_up_to_the_waves_of_the_device(trace: Trace, truth: Truth, resident: np.ndarray) -> None:
+def test_units_add_up_to_the_waves_of_the_device(trace: Trace, truth: Truth) -> None:
     table = unit_table(trace)
-    assert int(table.columns["cycles"].sum()) == resident.sum()
+    assert int(table.columns["cycles"].sum()) == resident(truth).sum()
     units = Counter((se, cu) for se, cu in truth.residencies[:, :2].tolist())
     found = zip(*(table.columns[name].tolist() for name in ("se", "cu", "waves")), strict=True)
     assert {(se, cu): waves for se, cu, waves in found} == units
-    assert float(table.columns["mean"].sum()) == pytest.approx(resident.mean(), abs=0.0001)
+    assert float(table.columns["mean"].sum()) == pytest.approx(resident(truth).mean(), abs=0.0001)
     assert (table.columns["peak"] <= table.columns["waves"]).all()
     assert int(table.columns["traced"].sum()) == len(truth.waves)
 

@@ -36,9 +36,8 @@ from rcv_py.synth.write import write_folder
 from tests.analysis import build
 from tests.support import folders
 from tests.support.command_runs import is_unchanged
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, all_waves, opened_once, sample_trace
-from tests.support.samples import sample, sample_path, write_sample
+from tests.support.opened import VARIED, all_waves, opened_once, sample_trace, traces_of
+from tests.support.samples import resident, sample, sample_path, write_sample
 from tests.support.yaml_subset import jobs
 
 Notes = dict[str, HealthNote]
@@ -305,7 +304,7 @@ def test_samples_are_no_trace() -> None:
 # -- source lines ------------------------------------------------------------------------------------
 
 
-trace = fixture_of_each(sample_trace, VARIED)
+trace = traces_of(VARIED)
 
 
 def test_effective_lines_are_those_of_the_definition(trace: Trace) -> None:
@@ -515,14 +514,8 @@ def test_a_grid_that_leaves_places_empty(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["matmul_small", "vector_add", "reduction", "groups_512", "gfx12"])
 def test_the_tail_is_what_follows_half_of_the_peak(name: str) -> None:
-    _, truth = sample(name)
-    shift = np.array([truth.offset_of_se[se] for se in truth.residencies[:, 0].tolist()])
-    begin, end = truth.residencies[:, 4] + shift, truth.residencies[:, 5] + shift
-    change = np.zeros(end.max() - begin.min() + 1, dtype=np.int64)
-    np.add.at(change, begin - begin.min(), 1)
-    np.add.at(change, end - begin.min(), -1)
-    resident = np.cumsum(change)[:-1]
-    tail = 1 - (np.flatnonzero(resident > resident.max() / 2)[-1] + 1) / len(resident)
+    waves = resident(sample(name)[1])
+    tail = 1 - (np.flatnonzero(waves > waves.max() / 2)[-1] + 1) / len(waves)
     note = notes_of_sample(name).get("tail")
     assert (note is not None) is bool(tail >= 0.25)
     if note is not None:

@@ -17,8 +17,8 @@ from rcv_py.formats.open import open_trace
 from tests.analysis.compare_cases import STALLS, costs, table
 from tests.analysis.in_memory import capture_costs
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import all_waves, sample_trace
-from tests.support.samples import sample, sample_path
+from tests.support.opened import sample_trace, sample_waves
+from tests.support.samples import resident, sample, sample_path
 
 MFMA = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]"
 TILES = ("; kernel", "s_load_dword s0, s[2:3], 0x0", MFMA, "s_waitcnt vmcnt(0)", "v_mul v4, v5", "s_endpgm")
@@ -181,10 +181,8 @@ def test_a_launch_is_what_the_file_says(folder: Path) -> None:
 
 def simulated(name: str) -> tuple[CaptureCosts, int]:
     """The costs of a sample, and the cycles of its launch as the simulator ran it."""
-    trace, (_, truth) = sample_trace(name), sample(name)
-    shift = np.array([truth.offset_of_se[se] for se in truth.residencies[:, 0].tolist()])
-    duration = int((truth.residencies[:, 5] + shift).max() - (truth.residencies[:, 4] + shift).min())
-    return capture_costs(trace, [all_waves(trace)]), duration
+    trace, batch = sample_waves(name)
+    return capture_costs(trace, [batch]), len(resident(sample(name)[1]))
 
 
 def test_a_change_of_the_program_is_seen_in_its_launch() -> None:

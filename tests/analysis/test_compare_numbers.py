@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 from tests.analysis.compare_cases import PROGRAM, STALLS, costs, table
 from tests.analysis.in_memory import all_lines, capture_costs
 from tests.support.fixtures import fixture_of, fixture_of_each
-from tests.support.opened import VARIED, all_waves, sample_trace, sample_waves
+from tests.support.opened import VARIED, all_waves, sample_trace, sample_waves, traces_of
 from tests.support.samples import write_sample
 
 WAIT = 3  # the line that waits
@@ -32,7 +32,7 @@ def simulated(name: str) -> CaptureCosts:
     return capture_costs(trace, [all_waves(trace)])
 
 
-trace = fixture_of_each(sample_trace, VARIED)
+trace = traces_of(VARIED)
 
 
 def test_costs_are_the_sums_over_all_waves(trace: Trace) -> None:

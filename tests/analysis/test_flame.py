@@ -40,8 +40,8 @@ from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
 from tests.support.code_samples import code_table, trace
-from tests.support.fixtures import fixture_of, fixture_of_each
-from tests.support.opened import VARIED, sample_trace, sample_waves
+from tests.support.fixtures import fixture_of
+from tests.support.opened import VARIED, sample_trace, sample_waves, traces_of
 from tests.support.samples import write_sample
 
 Path = tuple[int, ...]
@@ -191,7 +191,7 @@ def test_an_instruction_knows_its_callers() -> None:
     assert len(callees) == 1
 
 
-recorded = fixture_of_each(sample_trace, VARIED)
+recorded = traces_of(VARIED)
 
 
 def test_every_cycle_of_a_capture_is_somewhere(recorded: Trace) -> None:

@@ -10,15 +10,14 @@ from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Finding, Predicted
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.model.trace import Trace
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, all_waves, sample_trace
+from tests.support.opened import VARIED, all_waves, traces_of
 
 TEN = 10
 LIMIT = Predicted(0.21, 0.1, 0.22)
 WAITS = Finding("exposed-lds", "Waits", 100, True, 0.2, "What.", "Fix.", gain=0.22)
 
 
-trace = fixture_of_each(sample_trace, VARIED)
+trace = traces_of(VARIED)
 
 
 def test_the_owner_of_a_hot_instruction_is_shown(trace: Trace) -> None:

@@ -13,8 +13,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.write import write_folder
 from tests.analysis import build
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, all_waves, sample_trace
+from tests.support.opened import VARIED, all_waves, traces_of
 from tests.support.prediction_scenes import SCENES
 from tests.support.prediction_truth import simulated
 
@@ -52,7 +51,7 @@ def test_only_the_first_wait_is_the_use() -> None:
     assert (found.n.tolist(), found.median.tolist()) == ([1], [0])
 
 
-trace = fixture_of_each(sample_trace, VARIED)
+trace = traces_of(VARIED)
 
 
 def test_distances_fit_what_waits_tell(trace: Trace) -> None:

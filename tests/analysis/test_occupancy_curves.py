@@ -16,11 +16,10 @@ from rcv_py.analysis.device.occupancy_curves import (
 from rcv_py.model.device import Dispatch
 from rcv_py.model.trace import Trace
 from tests.analysis import build
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, sample_trace, traces_of
 from tests.support.traces import CU, SE, made_trace
 
-trace = fixture_of_each(sample_trace, VARIED)
+trace = traces_of(VARIED)
 
 
 def test_numbers_are_those_of_waves_counted_cycle_by_cycle(trace: Trace) -> None:

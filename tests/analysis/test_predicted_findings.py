@@ -18,8 +18,8 @@ from rcv_py.analysis.whatif.recording import Recording, recording, streams
 from rcv_py.base.text import capitalized
 from rcv_py.model.trace import Trace
 from tests.support.engines import waves_by_engine
-from tests.support.fixtures import fixture_of, fixture_of_each
-from tests.support.opened import all_waves, sample_trace
+from tests.support.fixtures import fixture_of
+from tests.support.opened import all_waves, sample_trace, traces_of
 
 
 @cache
@@ -29,7 +29,7 @@ def found_in(trace: Trace) -> tuple[Findings, Player]:
     return findings(trace, [batch]), player
 
 
-trace = fixture_of_each(sample_trace, ["matmul_small", "combined"])
+trace = traces_of(["matmul_small", "combined"])
 with_nops = fixture_of(sample_trace, "matmul_small")  # A capture with a finding about s_nop
 
 

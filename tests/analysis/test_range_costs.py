@@ -17,13 +17,12 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
 from tests.support.columns import in_rows
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import all_waves, sample_trace
+from tests.support.opened import all_waves, traces_of
 
 Capture = tuple[Trace, tuple[WaveBatch, ...]]
 
 
-trace = fixture_of_each(sample_trace, ["matmul_small", "gfx12"])
+trace = traces_of(["matmul_small", "gfx12"])
 
 
 @pytest.fixture

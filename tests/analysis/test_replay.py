@@ -40,8 +40,7 @@ from rcv_py.analysis.whatif.recording import (
 from rcv_py.base.machine import compiled
 from rcv_py.model.trace import Trace
 from rcv_py.work.whatif import quick_player
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, sample_trace, traces_of
 from tests.support.slow_replay import play as play_slowly
 
 UNITS = 2  # compute units of a capture: all of them are alike
@@ -61,7 +60,7 @@ LINE: list[Callable[[int, int], Change]] = [
 ]
 
 
-trace = fixture_of_each(sample_trace, [*VARIED, "other_simd", "split_barriers_gfx12", "crowded", "straggler"])
+trace = traces_of([*VARIED, "other_simd", "split_barriers_gfx12", "crowded", "straggler"])
 
 
 @pytest.fixture(scope="module", autouse=True)

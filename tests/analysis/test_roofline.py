@@ -16,8 +16,7 @@ from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
 from rcv_py.model.trace import Trace
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import all_waves, sample_trace
+from tests.support.opened import all_waves, sample_trace, traces_of
 from tests.support.samples import sample
 
 MI300X = RunFacts(agent=AgentFacts("gfx942", 8, 4, 64, 65_536, 304, "a.csv", product="AMD Instinct MI300X"))
@@ -124,7 +123,7 @@ def test_a_launch_computes_what_each_of_its_waves_does() -> None:
     assert facts["launch_flop"] == pytest.approx(40 * ran / len(truth.waves) * 2 * 32 * 32 * 8)
 
 
-trace = fixture_of_each(sample_trace, ["matmul_small", "tutorial_before", "rivals"])
+trace = traces_of(["matmul_small", "tutorial_before", "rivals"])
 
 
 def test_the_share_of_the_peak_is_how_busy_the_unit_is(trace: Trace) -> None:

@@ -13,13 +13,12 @@ from rcv_py.cli.opening import batches
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
 from tests.analysis import build
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.opened import VARIED, sample_trace, traces_of
 
 SELF, INCLUSIVE = SourceCost.SELF, SourceCost.INCLUSIVE
 
 
-trace = fixture_of_each(sample_trace, [*VARIED, "pc_sampling"])
+trace = traces_of([*VARIED, "pc_sampling"])
 
 
 def costs_of(trace: Trace) -> CostColumns:

@@ -5,8 +5,7 @@ from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, all_waves, sample_trace
+from tests.support.opened import VARIED, all_waves, traces_of
 from tests.support.python_calls import python_calls
 
 TEXTS = ["global_load_dword v0", "ds_read_b32 v1", "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)", "v_add v0"]
@@ -42,7 +41,7 @@ def test_what_neither_waits_nor_is_waited_for_has_nothing() -> None:
     assert of("BB|", [0], 0) == TokenWaits((), (), False, True)
 
 
-trace = fixture_of_each(sample_trace, VARIED)
+trace = traces_of(VARIED)
 
 
 def waits_of(trace: Trace) -> tuple[TracedWave, list[int]]:
@@ -66,7 +65,7 @@ def test_both_directions_agree(trace: Trace) -> None:
     assert seen
 
 
-long = fixture_of_each(sample_trace, ["tutorial_before"])  # A capture with waves of thousands of instructions
+long = traces_of(["tutorial_before"])  # A capture with waves of thousands of instructions
 
 
 def test_no_step_is_made_for_each_token(long: Trace) -> None:

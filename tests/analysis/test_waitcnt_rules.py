@@ -10,8 +10,7 @@ from rcv_py.model.tokens import Waits
 from rcv_py.model.trace import Trace
 from tests.analysis import build
 from tests.analysis.test_waitcnt_machine import tokens
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, all_waves, sample_trace
+from tests.support.opened import VARIED, all_waves, traces_of
 
 Entries = list[tuple[int, list[int]]]
 
@@ -31,7 +30,7 @@ def run(program: str, gfxip: int, times: int = 1) -> Entries:
     return found(list(range(len(texts))) * times, texts, gfxip)
 
 
-trace = fixture_of_each(sample_trace, [*VARIED, "split_barriers_gfx12"])
+trace = traces_of([*VARIED, "split_barriers_gfx12"])
 
 
 def test_every_wave_has_the_list_of_its_file(trace: Trace) -> None:

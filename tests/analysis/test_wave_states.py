@@ -17,8 +17,8 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.analysis import build
 from tests.support import drawing
-from tests.support.fixtures import fixture_of, fixture_of_each
-from tests.support.opened import VARIED, sample_trace
+from tests.support.fixtures import fixture_of
+from tests.support.opened import VARIED, sample_trace, traces_of
 from tests.support.python_calls import python_calls
 
 
@@ -79,7 +79,7 @@ def test_every_cycle_has_the_waves_that_are_in_a_state(timelines: list[tuple[int
     assert (np.diff(curves.time) > 0).all()
 
 
-trace = fixture_of_each(sample_trace, VARIED)
+trace = traces_of(VARIED)
 
 
 def read(trace: Trace) -> list[WaveBatch]:

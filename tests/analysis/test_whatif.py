@@ -26,8 +26,7 @@ from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import NO_INDEX, OTHERS, USUAL, Recording, recording, streams
 from rcv_py.base.errors import UsageError
 from rcv_py.model.trace import Trace
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, all_waves, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace, traces_of
 
 MOST = 2  # shader engines of a capture: all of them are alike
 
@@ -37,7 +36,7 @@ def engines(trace: Trace) -> Iterator[list[int]]:
         yield np.flatnonzero(trace.waves.se == se).tolist()
 
 
-trace = fixture_of_each(sample_trace, [*VARIED, "other_simd", "split_barriers_gfx12"])
+trace = traces_of([*VARIED, "other_simd", "split_barriers_gfx12"])
 
 
 def test_a_recording_plays_as_it_was(trace: Trace) -> None:

@@ -1,14 +1,16 @@
 """Captures that no test changes, opened once for all tests of a process."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch, WaveColumns
 from rcv_py.work.load import WaveStream
+from tests.support.fixtures import fixture_of_each
 from tests.support.samples import sample_path
 
 # Simulated captures that differ in what they hold: a rule that every capture obeys is tried on each of them.
@@ -44,6 +46,11 @@ def all_waves(trace: Trace) -> WaveBatch:
 def sample_trace(name: str) -> Trace:
     """A simulated capture by the name of its sample."""
     return opened_once(sample_path(name))
+
+
+def traces_of(names: Iterable[str], **options: Any) -> Any:
+    """A fixture for which a test runs once with each of these samples; `options` are pytest's."""
+    return fixture_of_each(sample_trace, names, **options)
 
 
 def sample_waves(name: str) -> tuple[Trace, WaveBatch]:

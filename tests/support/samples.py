@@ -10,6 +10,8 @@ from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
 from rcv_py.synth.capture import Truth
 from rcv_py.synth.samples import SAMPLES, simulated
 
@@ -35,6 +37,21 @@ def sample(name: str) -> tuple[Path, Truth]:
     """The same, and what is true of it."""
     made = _made(name, 0)
     return made / "capture", pickle.loads((made / "truth").read_bytes())
+
+
+def lives(truth: Truth) -> tuple[np.ndarray, np.ndarray]:
+    """Begin and end of every wave of the device, int64 cycles on one clock."""
+    shift = np.array([truth.offset_of_se[se] for se in truth.residencies[:, 0].tolist()])
+    return truth.residencies[:, 4] + shift, truth.residencies[:, 5] + shift
+
+
+def resident(truth: Truth) -> np.ndarray:
+    """Waves on the device in each cycle from the first start to the last end."""
+    begin, end = lives(truth)
+    change = np.zeros(end.max() - begin.min() + 1, dtype=np.int64)
+    np.add.at(change, begin - begin.min(), 1)
+    np.add.at(change, end - begin.min(), -1)
+    return np.cumsum(change)[:-1]
 
 
 def once(name: str, make: Callable[[], Made]) -> Made:

@@ -4,7 +4,7 @@ import pytest
 
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.work.findings import findings_of_trace
-from tests.analysis.test_kernel_change import hold
+from tests.analysis.test_whatif_limits import hold
 from tests.real.captures import THREAD_TRACES, real_trace
 
 
