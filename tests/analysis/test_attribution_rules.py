@@ -5,7 +5,6 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution, token_causes
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.program.registers import SPECIAL, A, S, V, registers, words
 from rcv_py.model.kinds import TokenKind as K
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
@@ -13,11 +12,13 @@ from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.analysis import build
 from tests.support.columns import in_rows
 
+Row = tuple[int, int, int, int]
+
 
 def run(
     texts: list[str],
-    *waves: list[tuple[int, int, int, int]],
-    places: list[tuple[int, int, int, int]] | None = None,
+    *waves: list[Row],
+    places: list[Row] | None = None,
     gfxip: int = 9,
     kinds: dict[int, int] | None = None,
 ) -> tuple[Trace, WaveBatch]:
@@ -29,23 +30,12 @@ def run(
     return trace, build.batch(*made)
 
 
-def _wave(
-    rows: list[tuple[int, int, int, int]],
-    number: int,
-    place: tuple[int, int, int, int],
-    kinds: dict[int, int],
-) -> TracedWave:
-    line, start, stall, busy = (np.array(column) for column in zip(*rows, strict=True))
-    base = int(start[0])
-    tokens = Tokens(
-        base,
-        (start - base).astype(np.int32),
-        stall.astype(np.int32),
-        busy.astype(np.int32),
-        np.array([kinds.get(one, K.VALU) for one in line.tolist()], dtype=np.uint8),
-        line.astype(np.int16),
-    )
-    end = int((start + stall + busy).max())
+def _wave(rows: list[Row], number: int, place: Row, kinds: dict[int, int]) -> TracedWave:
+    line, start, stall, busy = np.array(rows).T
+    base, end = int(start[0]), int((start + stall + busy).max())
+    columns = (column.astype(np.int32) for column in (start - base, stall, busy))
+    kind = np.array([kinds.get(one, K.VALU) for one in line.tolist()], dtype=np.uint8)
+    tokens = Tokens(base, *columns, kind, line.astype(np.int16))
     return build.of_tokens(tokens, row=number, begin=base, end=end, place=place)
 
 
@@ -102,7 +92,7 @@ LOADS = ["; k", "global_load_dword v1, v0, s[0:1]", "ds_read_b32 v2, v3", "s_wai
          "ds_read_b128 v[4:7], v3"]  # fmt: skip
 
 
-def measured_and(*both: tuple[int, int, int]) -> list[tuple[int, int, int, int]]:
+def measured_and(*both: tuple[int, int, int]) -> list[Row]:
     """Loads of 480 to 720 cycles and LDS accesses of 60, each waited for alone; then waits for one of each.
 
     Each of `both` is how long after the load the LDS access is issued, the wait, and how long that stalls.
@@ -227,7 +217,7 @@ def test_a_memory_instruction_stalls_for_the_queue_while_a_crowd_is_in_flight() 
     assert table[1, Cause.UNEXPLAINED] == (100, -1), "two in flight are no full queue"
 
 
-def shared(places: list[tuple[int, int, int, int]], second: tuple[int, int], text: str) -> int:
+def shared(places: list[Row], second: tuple[int, int], text: str) -> int:
     """Cycles given to fetch: of 60 in one wave, with a stall of (begin, cycles) on `text` in another."""
     texts = ["; k", "s_mov_b32 s0, 0", "v_mov_b32_e32 v1, v2", text]
     begin, cycles = second
@@ -353,40 +343,10 @@ def test_a_token_tells_its_own_causes_and_where_the_producer_is() -> None:
     texts = ["; k", "v_add_f32_e32 v1, v2, v3", "v_add_f32_e32 v4, v5, v6", "s_mov_b32 s0, 0"]
     waves = [[(3, 0, 0, 4), (1, 4, 0, 4)], [(3, 0, 0, 4), (2, 8, 4, 4)]]
     trace, batch = run(texts, *waves)
-    (only,) = token_causes(trace, [batch], batch.waves[1], 1)[1:] or [None]
-    first = token_causes(trace, [batch], batch.waves[1], 1)[0]
+    first, only = token_causes(trace, [batch], batch.waves[1], 1)
     assert (first.cause, first.cycles, first.line) == (Cause.UNEXPLAINED, 4, -1)
-    assert only is not None
     told = (only.cause, only.is_idle, only.cycles, only.line, only.row, only.wave)
     assert told == (Cause.SWITCH, True, 4, 3, 0, 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "writes", "reads"),
-    [
-        ("v_add_f32_e32 v1, v2, s3", {V + 1}, {V + 2, S + 3}),
-        ("v_add_co_u32_e32 v2, vcc, s8, v0", {V + 2, SPECIAL["vcc"]}, {S + 8, V}),
-        ("v_fmac_f32_e32 v1, v2, v3", {V + 1}, {V + 1, V + 2, V + 3}),
-        ("v_mfma_f32_4x4x4_f16 a[0:3], v[4:5], v[6:7], a[0:3]", {A, A + 1, A + 2, A + 3},
-         {V + 4, V + 5, V + 6, V + 7, A, A + 1, A + 2, A + 3}),
-        ("global_store_dword v0, v1, s[2:3]", set(), {V, V + 1, S + 2, S + 3}),
-        ("buffer_load_dword v0, s[4:5], 0 offen lds", set(), {V, S + 4, S + 5, SPECIAL["m0"]}),
-        ("global_atomic_add v0, v1, s[2:3]", set(), {V, V + 1, S + 2, S + 3}),
-        ("global_atomic_add v4, v0, v1, s[2:3] sc0", {V + 4}, {V, V + 1, S + 2, S + 3}),
-        ("s_cmp_lt_i32 s1, s2", {SPECIAL["scc"]}, {S + 1, S + 2}),
-        ("s_cbranch_vccz 12", set(), {SPECIAL["vcc"]}),
-        ("s_and_saveexec_b64 s2, s3", {S + 2, SPECIAL["exec"], SPECIAL["scc"]}, {S + 3, SPECIAL["exec"]}),
-        ("ds_bpermute_b32 v7, v6, v2", {V + 7}, {V + 6, V + 2}),
-        ("s_endpgm", set(), set()),
-    ],
-)  # fmt: skip
-def test_registers_are_read_from_the_text(text: str, writes: set[int], reads: set[int]) -> None:
-    both = registers(text)
-    assert both.writes == sum(1 << bit for bit in writes)
-    assert both.reads == sum(1 << bit for bit in reads)
-    assert (
-        int(np.bitwise_count(words([both.reads])).sum()) == len(reads) if hasattr(np, "bitwise_count") else 1
-    )
 
 
 def test_every_cause_has_words_and_a_colour() -> None:

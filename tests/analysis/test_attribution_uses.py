@@ -10,7 +10,6 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import MATRIX, SALU, VALU, LineTraits, lines
 from rcv_py.analysis.attribution.stream import engine_stream
 from rcv_py.analysis.attribution.uses import WINDOW, LineHistory, Uses, overwritten, uses
-from rcv_py.base.runs import largest_in
 from rcv_py.model.architecture import architecture_of
 from tests.analysis import build
 
@@ -101,22 +100,6 @@ def test_what_is_kept_of_sequences_is_bounded(monkeypatch: pytest.MonkeyPatch) -
         meant = np.isin(of_code.unit, (VALU, MATRIX)).tolist()
         expected = plain((line, first), [*range(len(line))], *table, meant)
         assert pairs(found) == expected
-
-
-VALUES = st.integers(-3, 3) | st.sampled_from((1 << 62, -(1 << 62)))
-
-
-@given(st.lists(VALUES, min_size=1), st.data())
-def test_largest_of_ranges(values: list[int], data: st.DataObject) -> None:
-    edge = st.integers(0, len(values))
-    ranges = data.draw(st.lists(st.tuples(edge, edge), max_size=5))
-    column = np.array(values, dtype=np.int64)
-    first, stop = np.array(ranges, dtype=np.int64).reshape(-1, 2).T
-    for is_last in (False, True):
-        found = largest_in(column, first, stop, is_last)
-        for at, (low, high) in zip(found.tolist(), ranges, strict=True):
-            rows = [row for row in range(low, high) if values[row] == max(values[low:high])]
-            assert at == (rows[-1 if is_last else 0] if rows else -1)
 
 
 @pytest.mark.parametrize(("begin", "has_mates"), [(2, True), (9, True), (400, False)])

@@ -13,9 +13,8 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
 from tests.support.columns import in_rows
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, all_waves, sample_trace
-from tests.support.simd_cycles import passes_of
+from tests.support.opened import VARIED, all_waves, traces_of
+from tests.support.simd_cycles import simds
 
 TEXTS = [f"v_mov_b32 v{i}, 0" for i in range(4)]
 
@@ -30,7 +29,7 @@ def charges(found: Bubbles) -> dict[int, tuple[float, float, float]]:
     return {int(line): (float(a), float(b), float(c)) for line, a, b, c in zip(*columns, strict=True)}
 
 
-trace = fixture_of_each(sample_trace, VARIED)
+trace = traces_of(VARIED)
 
 
 def test_every_bubble_is_charged_exactly_once_however_waves_are_read(trace: Trace) -> None:
@@ -54,51 +53,28 @@ def test_a_stall_that_another_wave_covers_costs_nothing() -> None:
 
 
 def test_time_under_the_end_of_a_program_is_drain_unless_another_wave_issues(trace: Trace) -> None:
-    """Cycle by cycle, with a set of cycles for each SIMD."""
-    rows = list(range(min(24, len(trace.waves))))
-    batch = trace.reader.read(rows)
-    found = BUBBLES[ReferenceRule.OURS].of(trace, [batch])
-    issued: dict[tuple[int, int], set[int]] = {}
-    passes: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    alive: dict[tuple[int, int], set[int]] = {}
-    for wave in batch.waves:
-        place = (wave.id.se, wave.id.simd)
-        alive.setdefault(place, set()).update(range(wave.begin, wave.end))
-        tokens = wave.tokens
-        for start, stall, busy, line in in_rows(tokens.start, tokens.stall, tokens.busy, tokens.line):
-            is_end = line >= 0 and trace.code.text[line].startswith("s_endpgm")
-            end = start + stall + (min(busy, 4) if is_end else busy)
-            issued.setdefault(place, set()).update(range(start + stall, end))
-            text = trace.code.text[line] if line >= 0 else ""
-            if text.startswith(("v_mfma", "v_wmma")):
-                passes.setdefault(place, []).append((start + stall, passes_of(text, trace.gfxip)))
-    no_issue = {place: cycles - issued.get(place, set()) for place, cycles in alive.items()}
-    assert found.no_issue == sum(map(len, no_issue.values()))
-    for place, work in passes.items():
-        free = 0
-        for issue, cycles in sorted(work):
-            free = max(free, issue) + cycles
-            no_issue[place] -= set(range(free - cycles, free))
-    nothing = sum(map(len, no_issue.values()))
-    assert found.bubble == nothing
-    assert found.total.sum() == pytest.approx(nothing, abs=1e-6)
+    """Cycle by cycle: s_endpgm issues in the first four only, and matrix passes are work."""
+    batch = trace.reader.read(list(range(min(24, len(trace.waves)))))
+    found, counted = BUBBLES[ReferenceRule.OURS].of(trace, [batch]), simds(trace, [batch])
+    assert found.no_issue == sum(np.count_nonzero(simd.resident & ~simd.issue) for simd in counted)
+    assert found.bubble == sum(np.count_nonzero(simd.nothing) for simd in counted)
+    assert found.total.sum() == pytest.approx(found.bubble, abs=1e-6)
 
 
 def test_the_reference_s_rule_knows_no_matrix_work_and_no_end(trace: Trace) -> None:
     """Cycle by cycle: a bubble is a cycle with a wave in which none has a token past its stall."""
-    rows = list(range(min(24, len(trace.waves))))
-    batch = trace.reader.read(rows)
+    batch = trace.reader.read(list(range(min(24, len(trace.waves)))))
     found = BUBBLES[ReferenceRule.REFERENCE].of(trace, [batch])
-    alive: dict[tuple[int, int], set[int]] = {}
-    issued: dict[tuple[int, int], set[int]] = {}
-    for wave in batch.waves:
-        place, tokens = (wave.id.se, wave.id.simd), wave.tokens
-        alive.setdefault(place, set()).update(range(wave.begin, wave.end))
-        for begin, end in in_rows(tokens.start + tokens.stall, tokens.end):
-            issued.setdefault(place, set()).update(range(begin, end))
-    assert found.resident == sum(map(len, alive.values()))
-    assert found.issuing == sum(map(len, issued.values()))
-    assert found.bubble == sum(len(cycles - issued[place]) for place, cycles in alive.items()) > 0
+    resident = issuing = bubbles = 0
+    for simd in simds(trace, [batch]):
+        cells = simd.cells()
+        for wave in simd.waves:
+            cells.add(wave.tokens.start + wave.tokens.stall, wave.tokens.end)
+        resident += np.count_nonzero(simd.resident)
+        issuing += np.count_nonzero(cells.covered)
+        bubbles += np.count_nonzero(simd.resident & ~cells.covered)
+    assert (found.resident, found.issuing, found.bubble) == (resident, issuing, bubbles)
+    assert bubbles > 0
     assert found.busy_share == found.issuing / found.resident
     assert found.total.sum() == pytest.approx(found.bubble, abs=1e-6)
 

@@ -77,10 +77,10 @@ def test_the_median_is_in_the_middle_and_p95_is_the_time_of_a_hit(values: list[i
     found = spread(np.array(values))
     order = sorted(values)
     assert found.median == statistics.median(values)
-    assert found.p95 in values
+    assert found.p95 == order[-(-len(order) * 95 // 100) - 1]
     assert sum(v <= found.p95 for v in values) >= 0.95 * len(values) - 1e-9
     assert sum(v < found.p95 for v in values) < 0.95 * len(values)
-    assert (found.min, found.max, found.total, found.hits) == (order[0], order[-1], sum(values), len(values))
+    assert (found.min, found.max, found.total, found.hits) == (order[0], order[-1], sum(order), len(order))
 
 
 @given(
@@ -130,14 +130,6 @@ def test_a_bin_lists_exactly_its_hits(measure: str) -> None:
     listed = [view.in_bin(number) for number in range(len(view.histogram.totals))]
     assert [len(rows) for rows in listed] == view.histogram.totals.tolist()
     assert sorted(np.concatenate(listed).tolist()) == np.flatnonzero(view.values != NEVER).tolist()
-
-
-@given(st.lists(st.integers(0, 40), min_size=1, max_size=30))
-def test_spread_is_that_of_sorted_times(values: list[int]) -> None:
-    found, order = spread(np.array(values)), sorted(values)
-    assert (found.hits, found.min, found.max, found.total) == (len(values), order[0], order[-1], sum(values))
-    assert found.median == statistics.median(values)
-    assert found.p95 == order[-(-len(order) * 95 // 100) - 1]
 
 
 def test_spreads_of_lines_are_those_of_their_hits(folder: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
+from rcv_py.analysis.core.intervals import owned, serial_busy
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.model.device import OtherSimd
@@ -53,15 +53,19 @@ def queued(work: list[tuple[int, int]], cycles: int) -> np.ndarray:
     return busy
 
 
+def executed(wave: TracedWave) -> list[tuple[int, ...]]:
+    """Start, stall, issue, kind and line of every instruction."""
+    one = wave.tokens
+    return in_rows(one.start, one.stall, one.busy, one.kind, one.line)
+
+
 def by_queues(waves: list[TracedWave], lines: int) -> np.ndarray:
     """Hidden idle, stall and issue of each code line by the waves of one SIMD, cycle by cycle."""
     base = min(wave.begin for wave in waves)
     rows = [
         (wave.row, wave.begin - base, UNIT.get(TokenKind(kind), "other"), start - base, stall, busy, line)
         for wave in waves
-        for start, stall, busy, kind, line in in_rows(
-            wave.tokens.start, wave.tokens.stall, wave.tokens.busy, wave.tokens.kind, wave.tokens.line
-        )
+        for start, stall, busy, kind, line in executed(wave)
     ]
     work: dict[str, list[tuple[int, int]]] = {unit: [] for unit in ("matrix", "vector", "memory", "scalar")}
     for _, _, unit, start, stall, busy, _ in rows:
@@ -147,20 +151,15 @@ def by_cycle(loaded: WaveBatch, cycles: np.ndarray) -> np.ndarray:
     unit = {TokenKind.MATRIX: 0, TokenKind.VALU: 1, TokenKind.VMEM: 2, TokenKind.LDS: 2, TokenKind.SALU: 3}
     busy: set[tuple[int, int, int, int]] = set()  # simd, wave, unit, cycle
     for wave in loaded.waves:
-        table = wave.tokens
-        for start, stall, length, kind, line in in_rows(
-            table.start, table.stall, table.busy, table.kind, table.line
-        ):
+        for start, stall, length, kind, line in executed(wave):
             if kind in unit:
                 work = max(length, int(cycles[line]) if kind == TokenKind.MATRIX else 0)
                 for cycle in range(start + stall, start + stall + work):
                     busy.add((wave.id.simd, wave.row, unit[kind], cycle))
     found = np.zeros((3, len(cycles)), dtype=np.int64)
     for wave in loaded.waves:
-        latest, table = wave.begin, wave.tokens
-        for start, stall, length, kind, line in in_rows(
-            table.start, table.stall, table.busy, table.kind, table.line
-        ):
+        latest = wave.begin
+        for start, stall, length, kind, line in executed(wave):
             own = unit.get(kind, 4)
             wait, issue = (1, 1, 2, 3, 3)[own], (-1, 0, 1, 2, 3)[own]
             edges = (latest, start, start + stall, start + stall + length)
@@ -237,17 +236,6 @@ def arrays(drawn: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 def cells(begin: np.ndarray, end: np.ndarray) -> set[int]:
     return {cycle for a, b in in_rows(begin, end) for cycle in range(a, b)}
-
-
-@given(spans, spans, spans)
-def test_unions_and_their_overlap_with_spans(one: list, other: list, asked: list) -> None:
-    (a, a_len), (b, b_len), (q, q_len) = arrays(one), arrays(other), arrays(asked)
-    found = IntervalSet.of(a, a + a_len) | IntervalSet.of(b, b + b_len)
-    covered = cells(a, a + a_len) | cells(b, b + b_len)
-    assert cells(found.begin, found.end) == covered
-    assert np.all(found.begin[1:] > found.end[:-1])
-    expected = [len(covered & set(range(x, x + n))) for x, n in asked]
-    assert found.covered(q, q + q_len).tolist() == expected
 
 
 @given(spans)

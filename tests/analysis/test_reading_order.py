@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.attribute import ATTRIBUTION, token_causes
+from rcv_py.analysis.attribution.attribute import token_causes
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.health.capture_health import capture_health
-from rcv_py.analysis.latency.bubbles import BUBBLES
-from rcv_py.analysis.latency.hidden_latency import HIDDEN
-from rcv_py.analysis.latency.memory_latency import MEMORY
-from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import WaveBatch
 from tests.analysis.plain import batch_of
 from tests.support.read_twice import opened
@@ -22,14 +18,8 @@ from tests.support.samples import sample_path
 
 SAMPLE = "counters"  # workgroups of four waves in a loop with barriers, and levels of memory
 
-ANALYSES: dict[str, Callable[..., Any]] = {
-    "attribution": ATTRIBUTION.of,
-    "bubbles": BUBBLES[ReferenceRule.OURS].of,
-    "findings": findings,
-    "health": capture_health,
-    "hidden latency": HIDDEN[ReferenceRule.OURS].of,
-    "memory latency": MEMORY[ReferenceRule.OURS].of,
-}
+# Those that are no reductions, whose parts tests/analysis/test_reductions.py merges in any order
+ANALYSES: dict[str, Callable[..., Any]] = {"findings": findings, "health": capture_health}
 
 
 def shuffled(batches: Iterable[WaveBatch], seed: int) -> list[WaveBatch]:

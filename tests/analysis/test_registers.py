@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.analysis.program.registers import SPECIAL, A, S, V, definition, next_use, operands, registers
+from rcv_py.analysis.program.registers import (
+    SPECIAL,
+    A,
+    S,
+    V,
+    definition,
+    next_use,
+    operands,
+    registers,
+    words,
+)
 
 MNEMONIC = "mnemonic"
 
@@ -53,6 +63,8 @@ def found(text: str) -> list[tuple[str, int, int]]:
         ("s_mov_b32 m0, s4", ["m0"], ["s4"]),
         ("v_readfirstlane_b32 s4, v1  // 00001: v9", ["s4"], ["v1"]),
         ("global_atomic_add v1, v2, s[0:1]", [], ["v1", "v2", "s[0:1]"]),
+        ("global_atomic_add v4, v0, v1, s[2:3] sc0", ["v4"], ["v0", "v1", "s[2:3]"]),
+        ("ds_bpermute_b32 v7, v6, v2", ["v7"], ["v6", "v2"]),
     ],
 )
 def test_printed_operands(text: str, writes: list[str], reads: list[str]) -> None:
@@ -100,6 +112,8 @@ def test_the_mnemonic_stands_for_what_is_not_printed() -> None:
         ("global_load_short_d16_hi v1, v[2:3], off", ["v1"], ["v[1:3]"]),
         ("ds_read_u16_d16 v1, v2", ["v1"], ["v[1:2]"]),
         ("buffer_load_dword v1, s[4:7], 0 offen glc scc", ["v1"], ["s[4:7]"]),
+        ("buffer_load_dword v0, s[4:5], 0 offen lds", [], ["v0", "s[4:5]", "m0"]),
+        ("s_cbranch_vccz 12", [], ["vcc"]),
     ],
 )
 def test_forms_that_llvm_does_not_describe(text: str, writes: list[str], reads: list[str]) -> None:
@@ -195,6 +209,11 @@ def test_texts_of_two_versions_of_llvm_have_the_same_registers(older: str, newer
 )
 def test_no_registers(text: str) -> None:
     assert not any(one.registers for one in operands(text))
+
+
+def test_words_hold_the_bits_of_a_set() -> None:
+    sets = [bits("v1", "s3", "vcc"), bits("a255", "v[0:255]"), 0]
+    assert [int.from_bytes(row.astype("<u8").tobytes(), "little") for row in words(sets)] == sets
 
 
 PROGRAM = (

@@ -113,7 +113,3 @@ def test_spans_are_cut_where_others_begin_and_end(ones: list, others: list) -> N
         for is_inside, expected in ((True, mine & there), (False, mine - there)):
             rows = np.flatnonzero((found.span == at) & (found.is_inside == is_inside))
             assert points(found.begin[rows], found.end[rows]) == expected
-    one = IntervalSet.of(begin, begin + length)
-    here = points(one.begin, one.end)
-    assert points((one - covered).begin, (one - covered).end) == here - there
-    assert points((one & covered).begin, (one & covered).end) == here & there
