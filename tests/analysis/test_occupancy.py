@@ -28,34 +28,26 @@ def lives(table: WaveEvents) -> list[tuple[int, int, int, bool, bool]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def test_a_start_and_the_next_end_of_the_slot_are_a_life() -> None:
-    assert lives(events("( )  ( )", " (   ) ")) == [
-        (0, 0, 2, False, False),
-        (0, 5, 7, False, False),
-        (1, 1, 5, False, False),
-    ]
+LIVES = {  # drawings of slots, and their lives
+    "a start and the next end": (
+        ["( )  ( )", " (   ) "],
+        [(0, 0, 2, False, False), (0, 5, 7, False, False), (1, 1, 5, False, False)],
+    ),
+    "a wave follows another at once": (["( x )"], [(0, 0, 2, False, False), (0, 2, 4, False, False)]),
+    "a start closes what was there": (["( ( )"], [(0, 0, 2, False, True), (0, 2, 4, False, False)]),
+    "a wave without an end": (["(", "  ( )"], [(0, 0, 4, False, True), (1, 2, 4, False, False)]),
+    "a wave that was there before": (
+        ["   )  ( )", "( )"],
+        [(0, 0, 3, True, False), (0, 6, 8, False, False), (1, 0, 2, False, False)],
+    ),
+    "a second end in a row": (["( ) )"], [(0, 0, 2, False, False)]),
+}
 
 
-def test_a_wave_may_follow_another_at_once() -> None:
-    assert lives(events("( x )")) == [(0, 0, 2, False, False), (0, 2, 4, False, False)]
-
-
-def test_a_start_on_an_occupied_slot_closes_what_was_there() -> None:
-    assert lives(events("( ( )")) == [(0, 0, 2, False, True), (0, 2, 4, False, False)]
-
-
-def test_a_wave_nobody_saw_end_lasts_to_the_end() -> None:
-    table = events("(", "  ( )")
-    assert lives(table)[0] == (0, 0, 4, False, True)
-
-
-def test_a_wave_that_was_there_before_the_trace_has_an_open_start() -> None:
-    table = events("   )  ( )", "( )")
-    assert lives(table) == [(0, 0, 3, True, False), (0, 6, 8, False, False), (1, 0, 2, False, False)]
-
-
-def test_a_second_end_in_a_row_means_nothing() -> None:
-    assert lives(events("( ) )")) == [(0, 0, 2, False, False)]
+@pytest.mark.parametrize("name", LIVES)
+def test_lives_are_those_of_the_drawing(name: str) -> None:
+    slots, expected = LIVES[name]
+    assert lives(events(*slots)) == expected
 
 
 def test_there_is_one_point_a_time() -> None:

@@ -1,6 +1,7 @@
 """Which values are payload: drawings of streams with and without missing words."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,40 +23,29 @@ def marked(stream: str, waves: str = "") -> str:
     return "".join("^" if one else " " for one in found)
 
 
-def test_words_after_a_header_are_payload() -> None:
-    assert marked("A...p.a..(A...)") == " ^^^ " + " " + " ^^  ^^^ "
-
-
-def test_words_that_look_like_headers_are_words() -> None:
-    assert marked("AAap)") == " ^^^ "
-    assert marked("A(A)p") == " ^^^ "
-
-
-def test_a_missing_word_makes_all_payload_until_the_rest_of_the_wave_fits() -> None:
-    #  one word of the first block is missing: the header of the second would be its third word
-    assert marked("A..A...(A...)") == " ^^ ^^^  ^^^ "
-    #  words of the second block are missing, too: nothing up to the scope is believed
-    assert marked("A..A..A.(A...)") == " ^^^^^^^  ^^^ "
-
-
-def test_a_header_with_the_same_exec_resumes_between_two_losses() -> None:
-    #  EXEC is xy; a word is missing in the second and the fourth block, so that a header is taken for it
-    assert marked("Axy.AxyAxy.AxyAxy.p") == " ^^^ ^^ ^^^ ^^ ^^^ "
-    assert (
-        marked("AxyA.Axy.pAxyAxy.") == " ^^^^ ^^^  ^^ ^^^"
-    )  # a word that looks like a header has another EXEC
+@pytest.mark.parametrize(
+    ("stream", "payload"),
+    [
+        ("A...p.a..(A...)", " ^^^   ^^  ^^^ "),
+        ("AAap)", " ^^^ "),  # words that look like headers
+        ("A(A)p", " ^^^ "),
+        # One word of the first block is missing: the header of the second would be its third word.
+        ("A..A...(A...)", " ^^ ^^^  ^^^ "),
+        # Words of the second block are missing, too: nothing up to the scope is believed.
+        ("A..A..A.(A...)", " ^^^^^^^  ^^^ "),
+        # EXEC is xy: a header of the same EXEC resumes, where a word is missing in every second block.
+        ("Axy.AxyAxy.AxyAxy.p", " ^^^ ^^ ^^^ ^^ ^^^ "),
+        ("AxyA.Axy.pAxyAxy.", " ^^^^ ^^^  ^^ ^^^"),  # a word that looks like a header has another EXEC
+        ("A..p.p", " ^^^^^"),  # a point alone is no evidence that values fit again
+        ("a...p", " ^^  "),  # other markers keep their words without a check
+    ],
+)
+def test_words_after_a_header_are_payload(stream: str, payload: str) -> None:
+    assert marked(stream) == payload
 
 
 def test_a_block_that_is_cut_ends_with_its_wave() -> None:
     assert marked("A..A...", "0001111") == " ^^ ^^^"
-
-
-def test_a_point_alone_is_no_evidence_that_values_fit_again() -> None:
-    assert marked("A..p.p") == " ^^^^^"
-
-
-def test_other_markers_keep_their_words_without_a_check() -> None:
-    assert marked("a...p") == " ^^  "
 
 
 @given(st.text(alphabet="Aap().", min_size=1, max_size=40), st.data())
