@@ -1,13 +1,12 @@
 """Code lines that waves waited for: a drawing, and simulated fetches."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from rcv_py.analysis.latency.code_fetches import FETCHES, SLOW
-from rcv_py.formats.open import open_trace
 from rcv_py.synth.capture import SimulatedCause
 from tests.analysis import build
-from tests.support.samples import write_sample
+from tests.support.opened import sample_waves
+from tests.support.samples import sample
 
 TEXTS = [f"v_add_u32 v{at}, v1, v2" for at in range(16)]  # of 8 bytes: lines 0 to 7 and 8 to 15
 CODE = build.code(TEXTS)
@@ -48,10 +47,8 @@ def test_other_gaps_are_told_apart_and_the_begin_of_a_wave_is_none() -> None:
     assert len(FETCHES.of(build.trace(CODE, []), [])) == 0
 
 
-def test_simulated_fetches_are_found(tmp_path: Path) -> None:
-    truth = write_sample("matmul_tiled", tmp_path)
-    trace = open_trace(tmp_path)
-    batch = trace.reader.read(list(range(len(trace.waves))))
+def test_simulated_fetches_are_found() -> None:
+    (trace, batch), (_, truth) = sample_waves("matmul_tiled"), sample("matmul_tiled")
     found = FETCHES.of(trace, [batch])
     slow = cycles = 0
     for wave in batch.waves:

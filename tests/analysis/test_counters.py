@@ -1,6 +1,5 @@
 """Raw counters: exact against the simulator."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,25 +32,9 @@ from rcv_py.model.trace import Trace
 from rcv_py.synth.samplers import COUNTERS, SAMPLE_INTERVAL
 from rcv_py.synth.samplers import MONITOR_INTERVAL as INTERVAL
 from tests.support.code_samples import trace as small_trace
+from tests.support.opened import sample_trace
 from tests.support.python_calls import python_calls
 from tests.support.samples import write_sample
-
-Written = Callable[[str], Trace]
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
-    """Opens a generated capture, written once."""
-    done: dict[str, Trace] = {}
-
-    def make(name: str) -> Trace:
-        if name not in done:
-            path = tmp_path_factory.mktemp(name)
-            write_sample(name, path, seed=3)
-            done[name] = open_trace(path)
-        return done[name]
-
-    return make
 
 
 def value_of(found: DerivedSet, name: str) -> np.ndarray | FormulaError:
@@ -64,16 +47,16 @@ def named(found: Counters, name: str) -> RawCounter:
     return next(counter for counter in found.raw if counter.name == name)
 
 
-def test_interval_and_names_are_the_recorded_ones(written: Written) -> None:
-    found = counters(written("counters"))
+def test_interval_and_names_are_the_recorded_ones() -> None:
+    found = counters(sample_trace("counters"))
     assert [counter.name for counter in found.raw] == [name.removeprefix("SQ_") for name in COUNTERS]
     assert {counter.interval for counter in found.raw} == {SAMPLE_INTERVAL}
 
 
 @pytest.fixture
-def operations(written: Written) -> Trace:
+def operations() -> Trace:
     """A capture with a clock, one of whose counters is of matrix operations."""
-    trace = written("counters")
+    trace = sample_trace("counters")
     other = {"SQ_ACTIVE_INST_LDS": "SQ_INSTS_VALU_MFMA_MOPS_F16"}
     names = tuple(other.get(name, name) for name in trace.counter_names)
     return replace(trace, counter_names=names)
@@ -98,8 +81,8 @@ def area(curve: StepCurve, begin: int, end: int) -> float:
 
 
 @pytest.mark.parametrize("se", [0, 1])
-def test_a_value_belongs_to_the_interval_before_its_sample(written: Written, se: int) -> None:
-    trace = written("counters")
+def test_a_value_belongs_to_the_interval_before_its_sample(se: int) -> None:
+    trace = sample_trace("counters")
     counter = named(counters(trace), "ACTIVE_INST_VALU")
     assert counter.interval == SAMPLE_INTERVAL
     time, busy = issued(trace, se, (TokenKind.VALU, TokenKind.MATRIX))
@@ -112,8 +95,8 @@ def test_a_value_belongs_to_the_interval_before_its_sample(written: Written, se:
         assert curve.value[middle] == counted, stop
 
 
-def test_no_count_is_lost_or_invented(written: Written) -> None:
-    trace = written("counters")
+def test_no_count_is_lost_or_invented() -> None:
+    trace = sample_trace("counters")
     found = counters(trace)
     tensors = Tensors(found, CounterFamily.SQ, trace.clock)
     names = {"ACTIVE_INST_VALU": (TokenKind.VALU, TokenKind.MATRIX), "ACTIVE_INST_LDS": (TokenKind.LDS,)}
@@ -126,8 +109,9 @@ def test_no_count_is_lost_or_invented(written: Written) -> None:
         assert area(curve, int(curve.time[0]), int(curve.time[-1])) == total
 
 
-def test_several_engines_and_units_of_both_banks(written: Written) -> None:
-    trace = written("counters_units")
+def test_several_engines_and_units_of_both_banks(tmp_path: Path) -> None:
+    write_sample("counters_units", tmp_path, seed=3)  # in which the first and the last unit count alike
+    trace = open_trace(tmp_path)
     found = counters(trace)
     assert len(found.raw) == 8
     assert found.engines() == [0, 1]
@@ -147,8 +131,8 @@ def test_several_engines_and_units_of_both_banks(written: Written) -> None:
         assert area(curve, int(curve.time[0]), int(curve.time[-1])) == chosen.sum() * SAMPLE_INTERVAL
 
 
-def test_utilisation_is_that_of_the_tokens(written: Written) -> None:
-    trace = written("counters")
+def test_utilisation_is_that_of_the_tokens() -> None:
+    trace = sample_trace("counters")
     found = derived_counters(counters(trace), trace.clock)
     value = value_of(found, "VALU_util")
     quads = sum((issued(trace, se, (TokenKind.VALU, TokenKind.MATRIX))[1] // 4).sum() for se in (0, 1))
@@ -173,8 +157,8 @@ def test_one_tflops_curve_at_the_rate_the_trace_states(operations: Trace) -> Non
     np.testing.assert_allclose(half, value / 2)
 
 
-def test_monitors_of_gfx12(written: Written) -> None:
-    trace = written("spm_gfx12")
+def test_monitors_of_gfx12() -> None:
+    trace = sample_trace("spm_gfx12")
     found = counters(trace)
     assert {counter.family for counter in found.raw} == {CounterFamily.SPM}
     assert {counter.interval for counter in found.raw} == {INTERVAL}
@@ -266,8 +250,8 @@ def monitors(trace: Trace, time: list[int], is_xcc: bool = False) -> Counters:
     return counters(replace(trace, spm=(series,), counters=()))
 
 
-def test_clocks_of_monitors(written: Written) -> None:
-    trace = written("counters")
+def test_clocks_of_monitors() -> None:
+    trace = sample_trace("counters")
     inside = trace.span.begin + 1000
     found = monitors(trace, [inside, inside + 1024])
     shift = trace.clock.offsets[1]
@@ -283,8 +267,8 @@ def test_clocks_of_monitors(written: Written) -> None:
     assert monitors(trace, [inside], is_xcc=True).raw[0].samples.xcc.tolist() == [1]
 
 
-def test_formulas_use_one_family(written: Written) -> None:
-    trace = replace(written("counters"), spm=written("spm").spm)
+def test_formulas_use_one_family() -> None:
+    trace = replace(sample_trace("counters"), spm=sample_trace("spm").spm)
     text = "P := sum[SQ_WAVES]\nQ := sum[ACTIVE_INST_VALU]\nR := SQ_WAVES + ACTIVE_INST_VALU"
     found = derived_counters(counters(trace), trace.clock, [read_definitions(text)])
     rows = {row.name: row for row in found.rows if row.file != BUILT_IN}
@@ -379,7 +363,7 @@ def test_no_table_of_samples_is_too_odd(rows: list[tuple[int, ...]]) -> None:
         assert any("no device has" in note for note in found.notes)
 
 
-def test_a_long_trace_takes_no_step_a_sample(written: Written) -> None:
+def test_a_long_trace_takes_no_step_a_sample() -> None:
     rng = np.random.default_rng(1)
     count = 400_000
     stamps = np.repeat(np.arange(count // 8, dtype=np.int64) * 40, 8)
@@ -391,7 +375,7 @@ def test_a_long_trace_takes_no_step_a_sample(written: Written) -> None:
         np.tile([0, 1], count // 2).astype(np.int16),
     )
     names = tuple(f"SQ_{name}" for name in ("BUSY_CU_CYCLES", "ACTIVE_INST_VALU", *"CDEFGH"))
-    trace = replace(written("counters"), counter_names=names, counters=(table,))
+    trace = replace(sample_trace("counters"), counter_names=names, counters=(table,))
 
     def all_curves() -> None:
         found = counters(trace)

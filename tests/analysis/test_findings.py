@@ -34,7 +34,7 @@ from tests.support.command_runs import is_unchanged
 from tests.support.fixtures import fixture_of
 from tests.support.opened import all_waves, opened_once, sample_trace
 from tests.support.pattern_kernels import ARITHMETIC, CALM, PATTERNS, captured, loop
-from tests.support.samples import sample_path, write_sample
+from tests.support.samples import sample_path
 from tests.support.simd_cycles import simds
 
 # Also of a kernel without any pattern: where it starts, how it fills the device, and that it executes at all.
@@ -217,9 +217,8 @@ def test_uneven_waves_and_the_tail_they_leave(tmp_path: Path) -> None:
     assert not {"uneven-waves", "grid-tail"} & set(even)
 
 
-def test_barriers_name_the_last_wave(tmp_path: Path) -> None:
-    write_sample("reduction", tmp_path / "ui_output_agent_1_dispatch_1", 0)
-    answers = opened(tmp_path / "ui_output_agent_1_dispatch_1")
+def test_barriers_name_the_last_wave() -> None:
+    answers = of_sample("reduction")
     found = findings_from(answers)
     assert_honest(answers, found)
     barrier = named(found)["barrier-skew"]
@@ -239,9 +238,8 @@ def test_costs_on_a_decorator_are_called_a_collapse() -> None:
 
 
 @pytest.mark.parametrize("name", ["matmul_tiled", "vector_add", "gfx11", "gfx12", "kernels"])
-def test_findings_of_samples_are_honest(name: str, tmp_path: Path) -> None:
-    write_sample(name, tmp_path / "ui_output_agent_1_dispatch_1", 0)
-    answers = opened(tmp_path / "ui_output_agent_1_dispatch_1")
+def test_findings_of_samples_are_honest(name: str) -> None:
+    answers = of_sample(name)
     found = findings_from(answers)
     assert found.findings
     assert_honest(answers, found)
@@ -329,9 +327,8 @@ def test_samples_are_told_by_reason(sampled: Trace) -> None:
     assert all(one.unit == "PC samples" and "samples" in one.cycles_at_stake_text for one in found.findings)
 
 
-def test_a_capture_without_waves_says_why(tmp_path: Path) -> None:
-    write_sample("placeholder", tmp_path / "ui_output_agent_1_dispatch_1", 0)
-    found = findings_from(opened(tmp_path / "ui_output_agent_1_dispatch_1"))
+def test_a_capture_without_waves_says_why() -> None:
+    found = findings_from(of_sample("placeholder"))
     assert not found.findings
     assert "Nothing ran on the traced compute unit" in found.headline
 

@@ -3,7 +3,6 @@
 import statistics
 from collections import Counter, defaultdict
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,14 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rcv_py.analysis.iterations.loop_summary import LOOPS, LoopIterations
-from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import all_waves, sample_trace
-from tests.support.samples import write_sample
+from tests.support.opened import all_waves, sample_waves, traces_of
+from tests.support.samples import sample
 
 TEXTS = ["s_mov_b32 s0, 0", "v_add_f32 v0, v0, v1", "v_mul_f32 v0, v0, v1", "s_cbranch_scc1 -3", "s_endpgm"]
 
@@ -32,7 +29,7 @@ def read(trace: Trace) -> list[WaveBatch]:
 LOOPING = ("matmul_tiled", "reduction", "kernels", "gfx12", "mixed_populations")
 
 
-trace = fixture_of_each(sample_trace, LOOPING)
+trace = traces_of(LOOPING)
 
 
 def drawn(*pictures: tuple[str, list[int]]) -> tuple[Trace, list[WaveBatch]]:
@@ -149,7 +146,7 @@ def test_iterations_follow_each_other_and_hold_what_their_tokens_do(trace: Trace
 
 
 # A capture with iterations that are far longer than others of their loop
-uneven = fixture_of_each(sample_trace, ["matmul_tiled", "reduction", "kernels"])
+uneven = traces_of(["matmul_tiled", "reduction", "kernels"])
 
 
 def test_outliers_are_beyond_the_fence_of_their_loop(uneven: Trace) -> None:
@@ -165,11 +162,10 @@ def test_outliers_are_beyond_the_fence_of_their_loop(uneven: Trace) -> None:
     assert cycles.tolist() == sorted(cycles.tolist(), reverse=True)
 
 
-@pytest.mark.parametrize("sample", ["matmul_tiled", "gfx12"])
-def test_a_loop_has_as_many_rounds_as_the_simulator_made(sample: str, tmp_path: Path) -> None:
-    truth = write_sample(sample, tmp_path)
-    trace = open_trace(tmp_path)
-    found = LOOPS.of(trace, [all_waves(trace)]).loops
+@pytest.mark.parametrize("name", ["matmul_tiled", "gfx12"])
+def test_a_loop_has_as_many_rounds_as_the_simulator_made(name: str) -> None:
+    (trace, batch), (_, truth) = sample_waves(name), sample(name)
+    found = LOOPS.of(trace, [batch]).loops
     visits = [visits for wave in truth.waves.values() for visits in wave.iterations.values()]
     expected = sorted(count for counts in visits for count in counts if count > 1)
     # Code moved out of line jumps back too; the loop of the simulator is the one the kernel is about.

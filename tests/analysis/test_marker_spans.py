@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,13 @@ from hypothesis import strategies as st
 from rcv_py.analysis.core.occupancy import latest
 from rcv_py.analysis.events.event_table import event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans, missing_words
-from rcv_py.formats.open import open_trace
 from rcv_py.model.device import HardwareEvents, MarkerName, ShaderData
 from rcv_py.model.kinds import EventKind, MarkerKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from tests.analysis import build
-from tests.support.opened import all_waves
-from tests.support.samples import sample_path, write_sample
+from tests.support.opened import all_waves, sample_waves
+from tests.support.samples import sample
 
 IDS = ((1, "kernel", "main", "a.py:1"), (2, "function", "load"), (3, "scope", "inner"), (4, "point", "here"))
 NAMES = tuple(MarkerName(1, *one) for one in IDS)
@@ -232,10 +230,9 @@ def test_the_code_object_is_that_of_the_last_token_else_of_the_kernel() -> None:
 
 
 @pytest.mark.parametrize("name", ["markers", "scripted_gfx12"])
-def test_markers_equal_what_the_simulated_kernel_did(tmp_path: Path, name: str) -> None:
-    truth = write_sample(name, tmp_path)
-    trace = open_trace(tmp_path)
-    spans = marker_spans(trace, [all_waves(trace)])
+def test_markers_equal_what_the_simulated_kernel_did(name: str) -> None:
+    (trace, batch), (_, truth) = sample_waves(name), sample(name)
+    spans = marker_spans(trace, [batch])
     shift = np.array([truth.offset_of_se[se] for se in truth.scopes[:, 0].tolist()])
     assert len(spans) == len(truth.scopes) > 100
     assert not spans.problems
@@ -243,7 +240,7 @@ def test_markers_equal_what_the_simulated_kernel_did(tmp_path: Path, name: str) 
     expected = truth.scopes[:, :7].copy()
     expected[:, 3:5] += shift[:, None]
     assert sorted(np.column_stack(columns).tolist()) == sorted(expected.tolist())
-    reference = marker_spans(trace, [all_waves(trace)], ReferenceRule.REFERENCE)
+    reference = marker_spans(trace, [batch], ReferenceRule.REFERENCE)
     assert told(reference) == told(spans), "nothing is left open that the next wave could close"
     lives = np.isin(spans.simd, trace.waves.simd)
     assert ((spans.wave >= 0) == lives).all()
@@ -254,12 +251,11 @@ KINDS = {"K": MarkerKind.KERNEL, "F": MarkerKind.FUNCTION, "U": MarkerKind.SCOPE
 
 
 def test_names_kinds_and_sources_are_those_of_the_dictionary() -> None:
-    path = sample_path("markers")
-    rows = json.loads((path / "code.json").read_text())["sqtt_funcmap"]
+    trace, batch = sample_waves("markers")
+    rows = json.loads((trace.path / "code.json").read_text())["sqtt_funcmap"]
     written = {marker: (KINDS[kind], name, source or "") for _, marker, kind, name, source in rows}
     readable = {"_ZNK8WaveTile4loadEPK6__halfi": "WaveTile::load"}
-    trace = open_trace(path)
-    spans = marker_spans(trace, [all_waves(trace)])
+    spans = marker_spans(trace, [batch])
     for i in range(len(spans)):
         kind, name, source = written[int(spans.marker[i])]
         at = int(spans.name_id[i])

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,15 +27,14 @@ from rcv_py.analysis.latency.memory_latency import (
 )
 from rcv_py.analysis.latency.memory_latency import REFERENCE_INTERVAL as INTERVAL
 from rcv_py.analysis.latency.memory_levels import least_squares, returns
-from rcv_py.formats.open import open_trace
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.support.code_samples import code_table, trace, two_waves
 from tests.support.columns import in_rows
-from tests.support.opened import all_waves, sample_trace
-from tests.support.samples import write_sample
+from tests.support.opened import sample_trace, sample_waves
+from tests.support.samples import sample
 
 Loaded = tuple[Trace, tuple[WaveBatch, ...]]
 VMEM, LDS, _ = LEVEL_COUNTERS
@@ -176,12 +174,9 @@ def test_the_sweep_is_the_reference_s(drawn: list, steps: list) -> None:
 
 
 @pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trace, WaveBatch, dict[int, float]]:
+def simulated() -> tuple[Trace, WaveBatch, dict[int, float]]:
     """A simulated capture with counters, and the true mean latency of its memory instructions by line."""
-    folder: Path = tmp_path_factory.mktemp("latency") / "ui_output"
-    truth = write_sample("counters", folder, 0)
-    found = open_trace(folder)
-    waves = all_waves(found)
+    (found, waves), (_, truth) = sample_waves("counters"), sample("counters")
     values: dict[int, list[int]] = {}
     for wave in waves.waves:
         done = truth.waves[(wave.id.se, wave.id.simd, wave.id.slot, wave.id.wid)].returned

@@ -13,13 +13,12 @@ from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WORKING, Populations, wave_choice
 from rcv_py.base.errors import UsageError
-from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
 from tests.support.opened import all_waves, sample_trace
-from tests.support.samples import sample_path, write_sample
+from tests.support.samples import sample, sample_path
 
 # A row is four bytes here, so a jump of n goes to the n-th row behind the next one.
 KERNEL = (
@@ -240,10 +239,9 @@ def test_health_says_which_waves_do_not_work() -> None:
 # -- the simulator --------------------------------------------------------------------------------------
 
 
-def test_waves_that_the_simulator_sends_out_at_once_left_early(tmp_path: Path) -> None:
+def test_waves_that_the_simulator_sends_out_at_once_left_early() -> None:
     """Waves that multiplied nothing by what the simulator knows of them left early; all others work."""
-    truth = write_sample("mixed_populations", tmp_path, 0)
-    trace = open_trace(tmp_path)
+    trace, (_, truth) = sample_trace("mixed_populations"), sample("mixed_populations")
     found = POPULATIONS.of(trace, read(trace))
     texts = [text for text, label in zip(trace.code.text, trace.code.is_label, strict=True) if not label]
     left = set()
@@ -257,10 +255,9 @@ def test_waves_that_the_simulator_sends_out_at_once_left_early(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", ["ping_pong", "reduction", "straggler", "groups_512"])
-def test_all_waves_of_these_samples_work(name: str, tmp_path: Path) -> None:
+def test_all_waves_of_these_samples_work(name: str) -> None:
     """Halves that meet at different barriers, uneven loops, large workgroups: all of their ways work."""
-    write_sample(name, tmp_path, 0)
-    trace = open_trace(tmp_path)
+    trace = sample_trace(name)
     found = POPULATIONS.of(trace, read(trace))
     assert found.working == set(range(len(trace.waves)))
     assert len(set(found.id)) == len(found)

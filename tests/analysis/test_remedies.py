@@ -16,15 +16,13 @@ from rcv_py.analysis.findings.situation import PRECONDITIONS, FindingContext
 from rcv_py.analysis.latency.access_widths import is_scalar
 from rcv_py.analysis.program.language import language
 from rcv_py.base.tables import table
-from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
 from tests.analysis import build
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, all_waves, sample_trace
+from tests.support.opened import VARIED, all_waves, sample_trace, sample_waves
 from tests.support.pattern_kernels import ARITHMETIC, PATTERNS, captured, loop
-from tests.support.samples import write_sample
 
 
 def of_text(text: str, folder: Path) -> FindingInputs:
@@ -251,10 +249,9 @@ def test_languages_by_path_and_signs() -> None:
 
 
 @pytest.mark.parametrize("sample", ["gfx11", "gfx12", "matmul_small"])
-def test_samples_of_other_generations(sample: str, tmp_path: Path) -> None:
-    write_sample(sample, tmp_path / "ui_output_agent_1_dispatch_1", 0)
-    trace = open_trace(tmp_path / "ui_output_agent_1_dispatch_1")
-    inputs = FindingInputs(InMemory(trace, [all_waves(trace)]))
+def test_samples_of_other_generations(sample: str) -> None:
+    trace, batch = sample_waves(sample)
+    inputs = FindingInputs(InMemory(trace, [batch]))
     for one in of_inputs(inputs).findings:
         assert one.remedy.endswith(".")
         assert Cause.WAIT_SCALAR not in inputs.attribution.cause or one.name != "redundant-wait"

@@ -5,7 +5,6 @@ import re
 import statistics
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,16 +14,14 @@ from rcv_py.analysis.attribution.wait_costs import WAITS, Blocking
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits.wait_latency import WaitLatency, measured
 from rcv_py.analysis.waits.waitcnt.replay import replay
-from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.capture import Truth
 from tests.analysis import build
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED, all_waves, sample_trace
-from tests.support.samples import sample, write_sample
+from tests.support.opened import VARIED, all_waves, sample_trace, sample_waves, traces_of
+from tests.support.samples import sample
 
-trace = fixture_of_each(sample_trace, VARIED)
+trace = traces_of(VARIED)
 
 
 def read(trace: Trace) -> WaveBatch:
@@ -173,11 +170,9 @@ def test_no_stall_is_lost_or_charged_twice(trace: Trace) -> None:
     assert np.all(table.n <= table.hits[owner])
 
 
-@pytest.mark.parametrize("sample", ["matmul_small", "reduction", "gfx11", "gfx12"])
-def test_an_exact_sample_is_when_the_memory_really_answered(sample: str, tmp_path: Path) -> None:
-    truth = write_sample(sample, tmp_path)
-    trace = open_trace(tmp_path)
-    batch = all_waves(trace)
+@pytest.mark.parametrize("name", ["matmul_small", "reduction", "gfx11", "gfx12"])
+def test_an_exact_sample_is_when_the_memory_really_answered(name: str) -> None:
+    (trace, batch), (_, truth) = sample_waves(name), sample(name)
     piece = of_waves(batch.waves)
     links = replay(piece, trace.code, trace.architecture)
     exact = np.flatnonzero(measured(piece, links)[0])
