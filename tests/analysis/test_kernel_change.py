@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.predicted import finding_of_changes, kernel_change, of_kernel, predicted
 from rcv_py.analysis.whatif.changes import Free, Latency, NoBarrier, Relax
 from rcv_py.analysis.whatif.experiments import usual_experiments
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.write import write_folder
-from tests.analysis.test_whatif_limits import SAMPLED, found_in, player_of
+from tests.analysis.test_whatif_limits import SAMPLED, found_in, hold, player_of
 from tests.support import prediction_truth
 from tests.support.command_runs import run
 from tests.support.opened import all_waves, sample_trace
@@ -24,15 +23,6 @@ from tests.support.prediction_truth import simulated
 from tests.support.samples import sample_path
 
 SIMULATED = [*dict.fromkeys(scene for pair in PAIRS for scene in (pair.before, pair.after))][:60]
-
-
-def hold(found: Findings) -> None:
-    """No prediction is above its bound, and none is a loss that is advised."""
-    idle = found.no_issue / found.resident * found.working_share if found.resident else 1.0
-    for one in found.findings:
-        for gain in filter(None, (one.predicted, one.limit)):
-            most = one.gain if one.is_upper_bound else max(idle, one.gain)
-            assert gain.low <= gain.gain <= gain.high <= most, one.name
 
 
 @pytest.mark.parametrize("name", SAMPLED)

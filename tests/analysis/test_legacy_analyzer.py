@@ -305,51 +305,34 @@ def test_csv_has_the_rows_of_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 CLASSES = {
     "VMEM_LOAD": [
-        "cluster_load_b64 v[0:1], v2, s[0:1]",
-        "global_prefetch_b8 v[0:1], off",
-        "buffer_load_dwordx4 v[0:3], v4, s[0:3], 0 offen",
-        "global_load_b32 v0, v1, off",
-        "flat_load_dword v0, v[1:2]",
-        "image_sample v0, v1, s[0:7]",
+        "cluster_load_b64 v[0:1], v2, s[0:1]", "global_prefetch_b8 v[0:1], off",
+        "buffer_load_dwordx4 v[0:3], v4, s[0:3], 0 offen", "global_load_b32 v0, v1, off",
+        "flat_load_dword v0, v[1:2]", "image_sample v0, v1, s[0:7]",
     ],
     "VMEM_STORE": [
-        "global_store_dwordx2 v[0:1], v[2:3], off",
-        "flat_store_b32 v[0:1], v2",
-        "tbuffer_store_format_x v0",
+        "global_store_dwordx2 v[0:1], v[2:3], off", "flat_store_b32 v[0:1], v2", "tbuffer_store_format_x v0",
     ],
     "LDS_DMA": [
-        "cluster_load_async_to_lds_b32 v1, v2, s[0:1]",
-        "buffer_load_dword v1, s[8:11], 0 offen lds",
-        "global_load_lds_dwordx4 v[0:1], off",
-        "global_load_async_to_lds_b128 v0, v1, off",
+        "cluster_load_async_to_lds_b32 v1, v2, s[0:1]", "buffer_load_dword v1, s[8:11], 0 offen lds",
+        "global_load_lds_dwordx4 v[0:1], off", "global_load_async_to_lds_b128 v0, v1, off",
         "tensor_load_to_lds s[0:3]",
     ],
     "SCRATCH": ["scratch_load_dword v0, off, s32", "scratch_store_b32 off, v0, s32"],
     "ATOMIC": [
-        "ds_wrxchg2_rtn_b32 v[0:1], v2, v3, v4",
-        "global_atomic_add_f32 v0, v1, s[0:1]",
-        "ds_add_u32 v0, v1",
-        "ds_append v0",
-        "buffer_atomic_swap v0, v1",
+        "ds_wrxchg2_rtn_b32 v[0:1], v2, v3, v4", "global_atomic_add_f32 v0, v1, s[0:1]", "ds_add_u32 v0, v1",
+        "ds_append v0", "buffer_atomic_swap v0, v1",
     ],
     "LDS": [
-        "lds_direct_load v1",
-        "ds_param_load v1, attr0.x",
-        "ds_read_b64_tr_b16 v[0:1], v2",
-        "ds_write2_b32 v0, v1, v2",
-        "ds_load_b128 v[0:3], v4",
-        "ds_store_b8 v0, v1",
+        "lds_direct_load v1", "ds_param_load v1, attr0.x", "ds_read_b64_tr_b16 v[0:1], v2",
+        "ds_write2_b32 v0, v1, v2", "ds_load_b128 v[0:3], v4", "ds_store_b8 v0, v1",
     ],
     "CROSS_LANE": [
-        "ds_bpermute_b32 v0, v1, v2",
-        "v_readfirstlane_b32 s0, v0",
-        "v_permlane32_swap_b32 v0, v1",
+        "ds_bpermute_b32 v0, v1, v2", "v_readfirstlane_b32 s0, v0", "v_permlane32_swap_b32 v0, v1",
         "v_mov_b32_dpp v0, v1 row_shr:1",
     ],
     "SMEM": ["s_load_dwordx4 s[0:3], s[4:5], 0x0", "s_buffer_load_b32 s0, s[0:3], 0x0", "s_memtime s[0:1]"],
     "MATRIX": [
-        "v_mfma_f32_32x32x16_bf16 v[0:15], v[0:3], v[0:3], 0",
-        "v_wmma_f32_16x16x16_f16 v[0:7], v[0:3]",
+        "v_mfma_f32_32x32x16_bf16 v[0:15], v[0:3], v[0:3], 0", "v_wmma_f32_16x16x16_f16 v[0:7], v[0:3]",
         "v_smfmac_f32_16x16x32_f16 a[0:3]",
     ],
     "VALU": ["v_fma_f32 v0, v1, v2, v3", "v_accvgpr_read_b32 v0, a0", "v_add_f32_dpp v0, v1, v2 row_shr:1"],
@@ -368,14 +351,10 @@ CLASSES = {
     "NOP": ["s_nop 2", "s_delay_alu instid0(VALU_DEP_1)", "s_setprio 1", "s_sleep 1"],
     "MESSAGE": ["s_endpgm", "s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)", "s_trap 2"],
     "CACHE": [
-        "buffer_wbl2 sc1",
-        "buffer_inv sc1",
-        "global_wb scope:SCOPE_SYS",
-        "s_dcache_inv",
-        "buffer_gl0_inv",
+        "buffer_wbl2 sc1", "buffer_inv sc1", "global_wb scope:SCOPE_SYS", "s_dcache_inv", "buffer_gl0_inv",
     ],
     "OTHER": ["; some_kernel", "", "exp mrt0 v0, v0, v0, v0"],
-}
+}  # fmt: skip
 
 
 def test_every_class_has_examples_and_words() -> None:

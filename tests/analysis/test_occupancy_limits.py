@@ -253,15 +253,12 @@ def test_the_next_step_is_enough_and_no_more_than_needed(vgprs: int, lds: int, t
     if found.binding is None or found.goal > found.cap:
         return
     most = {one.name: (one.used - one.excess, one.excess) for one in found.limits}
-    enough = limits_of(
-        "v_mov_b32 v0, 0", vgprs=most["vector registers"][0], lds=most["LDS"][0], workgroup=(threads, 1, 1)
-    )
-    assert enough.waves >= found.goal
+    sizes = {"vgprs": most["vector registers"][0], "lds": most["LDS"][0], "workgroup": (threads, 1, 1)}
+    assert limits_of("v_mov_b32 v0, 0", **sizes).waves >= found.goal
     for name, value in (("vector registers", "vgprs"), ("LDS", "lds")):
         used, excess = most[name]
         if excess:
-            sizes = {"vgprs": most["vector registers"][0], "lds": most["LDS"][0], value: used + 1}
-            assert limits_of("v_mov_b32 v0, 0", **sizes, workgroup=(threads, 1, 1)).waves < found.goal
+            assert limits_of("v_mov_b32 v0, 0", **sizes | {value: used + 1}).waves < found.goal
 
 
 @pytest.mark.parametrize("name", ["matmul_small", "groups_512", "tutorial_before", "rivals"])

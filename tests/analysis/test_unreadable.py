@@ -25,21 +25,22 @@ from rcv_py.features.roofline.result import roofline_note
 from rcv_py.model.code import has_known_operands
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from tests.support.opened import all_waves, sample_trace
+from rcv_py.model.waves import WaveBatch
+from tests.support.opened import sample_trace, sample_waves
 
 RAW = {"v_": "v_unknown", "global_": "global_unknown", "s_load": "s_load_unknown", "ds_": "ds_unknown"}
 
 
 @cache
-def unread(name: str = "gfx12") -> Trace:
-    """A sample as it is without a disassembler: vector and memory instructions are raw words."""
-    trace = sample_trace(name)
+def unread() -> tuple[Trace, list[WaveBatch]]:
+    """A sample as it is without a disassembler, vector and memory instructions as raw words; its waves."""
+    trace, batch = sample_waves("gfx12")
 
     def raw(text: str) -> str:
         known = (word for start, word in RAW.items() if text.strip().startswith(start))
         return next((f"{word} 0xee05007c 0x00000003" for word in known), text)
 
-    return replace(trace, code=replace(trace.code, text=tuple(map(raw, trace.code.text))))
+    return replace(trace, code=replace(trace.code, text=tuple(map(raw, trace.code.text)))), [batch]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_no_definition_or_use_is_named_across_raw_words() -> None:
 
 
 def test_nothing_moves_that_is_unreadable_or_above_raw_words() -> None:
-    trace = unread()
+    trace, _ = unread()
     known = hoists(trace.code, trace.architecture)
     for row in np.flatnonzero(trace.code.hits).tolist():
         if trace.code.is_unreadable[row]:
@@ -97,7 +98,7 @@ def counts(trace: Trace) -> tuple[int, int]:
 
 
 def test_health_and_triage_say_how_many_texts_and_what_to_install() -> None:
-    trace = unread()
+    trace, batches = unread()
     few, many = counts(trace)
     said = f"{few:,} of {many:,} instruction texts are unreadable"
     (note,) = (note for note in capture_health(trace) if note.name == "unreadable")
@@ -105,7 +106,7 @@ def test_health_and_triage_say_how_many_texts_and_what_to_install() -> None:
     assert INSTALL in note.remedy
     (problem,) = (one for one in table_problems(trace) if said in one.text)
     assert INSTALL in problem.hint
-    found = findings(trace, [all_waves(trace)])
+    found = findings(trace, batches)
     assert said in found.sentence
     assert INSTALL in found.sentence
     whole = sample_trace("gfx12")
@@ -113,8 +114,7 @@ def test_health_and_triage_say_how_many_texts_and_what_to_install() -> None:
 
 
 def test_no_finding_and_no_class_uses_operands_that_were_not_read() -> None:
-    trace = unread()
-    found = findings(trace, [all_waves(trace)])
+    found = findings(*unread())
     assert found.bound_class is None or found.bound_class.name == "launch-bound"
     assert "bytes a CU" not in str(found)
     for finding in found.findings:
@@ -123,8 +123,7 @@ def test_no_finding_and_no_class_uses_operands_that_were_not_read() -> None:
 
 
 def test_bytes_and_operations_are_not_known() -> None:
-    trace = unread()
-    batches = [all_waves(trace)]
+    trace, batches = unread()
     widths = WIDTHS.of(trace, batches)
     assert widths.vector_rate is None
     scope = roofline(trace, widths, LOOPS.of(trace, batches)).scopes[0]
@@ -132,8 +131,7 @@ def test_bytes_and_operations_are_not_known() -> None:
 
 
 def test_registers_and_orders_are_not_known() -> None:
-    trace = unread()
-    batches = [all_waves(trace)]
+    trace, batches = unread()
     held = live_registers(trace.code)
     limits = occupancy_limits(trace)
     assert not [one for one in limits.limits if one.name == "vector registers"]
@@ -147,8 +145,7 @@ def test_registers_and_orders_are_not_known() -> None:
 
 def test_instructions_between_a_load_and_its_wait_are_not_counted() -> None:
     """An unreadable vector instruction may be a matrix instruction."""
-    trace, known = unread(), sample_trace("gfx12")
-    batches = [all_waves(known)]
+    (trace, batches), known = unread(), sample_trace("gfx12")
     assert np.isfinite(LOAD_TO_USE.of(known, batches).matrix).all()
     uses = LOAD_TO_USE.of(trace, batches)
     assert len(uses)
@@ -160,15 +157,13 @@ def test_instructions_between_a_load_and_its_wait_are_not_counted() -> None:
 
 
 def test_triage_has_the_unreadable_texts_for_programs() -> None:
-    trace = unread()
-    batches = [all_waves(trace)]
+    trace, batches = unread()
     assert facts(findings(trace, batches))["unreadable"] == why_not_known(trace) != ""
     known = sample_trace("gfx12")
     assert facts(findings(known, batches))["unreadable"] == ""
 
 
 def test_the_roofline_says_why_bytes_are_not_known() -> None:
-    trace = unread()
-    batches = [all_waves(trace)]
+    trace, batches = unread()
     found = roofline(trace, WIDTHS.of(trace, batches), LOOPS.of(trace, batches))
     assert why_not_known(trace) in roofline_note(trace, found, RunFacts())

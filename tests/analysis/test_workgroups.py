@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,34 +29,29 @@ from tests.support import workgroup_truth
 from tests.support.attribution_truth import markdown
 from tests.support.columns import in_rows
 from tests.support.engines import waves_by_engine
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import all_waves, sample_trace, sample_waves
+from tests.support.opened import all_waves, sample_trace, sample_waves, traces_of
 from tests.support.paths import ROOT
-from tests.support.samples import sample, write_sample
+from tests.support.samples import sample
 
 TEXTS = ["v_mov_b32 v0, 0", "s_barrier", "s_barrier", "s_endpgm", "s_barrier_signal -1", "s_barrier_wait -1"]
+Row = tuple[int, int, int, int]  # start, stall, cycles of issue and code row of a token
 Met = Sequence[tuple[int, int] | tuple[int, int, int]]  # arrival, release and, unless it is 1, the code row
 
 
-def wave(
-    row: int,
-    begin: int,
-    met: Met,
-    *,
-    end: int = 0,
-    place: tuple[int, int, int, int] | None = None,
-    cu: int = 1,
-) -> TracedWave:
+def of_rows(rows: list[Row], begin: int, end: int, kinds: Sequence[int] = (9,), **where: Any) -> TracedWave:
+    """A wave of these tokens, whose kinds repeat."""
+    start, stall, busy, line = np.array(rows).T
+    kind = np.resize(np.array(kinds, np.uint8), len(rows))
+    tokens = Tokens(begin, (start - begin).astype(np.int32), stall, busy, kind, line.astype(np.int32))
+    return tables.of_tokens(tokens, begin=begin, end=end, **where)
+
+
+def wave(row: int, begin: int, met: Met, *, end: int = 0, **where: Any) -> TracedWave:
     """A wave that went through these barriers and ended."""
     rows = [(one[0], one[1] - one[0], 0, one[2] if len(one) > 2 else 1) for one in met]
     end = end or max([begin, *(one[1] for one in met)]) + 100
-    rows.append((end - 8, 0, 8, 3))
-    start, stall, busy, line = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
-    kind = np.full(len(rows), 9, dtype=np.uint8)
-    tokens = Tokens(begin, (start - begin).astype(np.int32), stall, busy, kind, line.astype(np.int32))
-    return tables.of_tokens(
-        tokens, row=row, begin=begin, end=end, place=place or (0, row % 4, row // 4, 0), cu=cu
-    )
+    place = {"place": (0, row % 4, row // 4, 0)}
+    return of_rows([*rows, (end - 8, 0, 8, 3)], begin, end, row=row, **place | where)
 
 
 def told(*waves: TracedWave) -> Workgroups:
@@ -152,9 +148,7 @@ def test_a_split_barrier_holds_only_those_that_came_before_the_last_signal() -> 
 
     def split(row: int, begin: int, signal: int, wait: int, released: int) -> TracedWave:
         rows = [(signal, 0, 4, 4), (wait, released - wait, 0, 5), (released + 40, 0, 8, 3)]
-        start, stall, busy, line = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
-        tokens = Tokens(begin, (start - begin).astype(np.int32), stall, busy, np.full(3, 9, np.uint8), line)
-        return tables.of_tokens(tokens, row=row, begin=begin, end=released + 48, place=(0, 0, row, 0))
+        return of_rows(rows, begin, released + 48, row=row, place=(0, 0, row, 0))
 
     waves = [split(0, 0, 100, 110, 300), split(1, 4, 290, 500, 501), split(2, 8, 100, 120, 300)]
     other = [split(3, 128, 100, 110, 700), split(4, 132, 690, 900, 901)]
@@ -170,11 +164,8 @@ def test_a_message_and_the_wait_behind_it_are_one_barrier() -> None:
     def twice(row: int, begin: int, met: Met) -> TracedWave:
         rows = [one for a, b in met for one in ((a, 0, 4, 1), (a + 4, b - a - 4, 0, 1), (b, 0, 4, 0))]
         rows.append((met[-1][1] + 4, 0, 8, 3))
-        start, stall, busy, line = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
-        kind = np.array([11, 9, 6] * len(met) + [11], dtype=np.uint8)
-        tokens = Tokens(begin, (start - begin).astype(np.int32), stall, busy, kind, line)
-        end = met[-1][1] + 12
-        return tables.of_tokens(tokens, row=row, begin=begin, end=end, place=(0, row % 4, row // 4, 0))
+        end, place = met[-1][1] + 12, (0, row % 4, row // 4, 0)
+        return of_rows(rows, begin, end, (11, 9, 6), row=row, place=place)
 
     waves = [twice(0, 0, [(100, 208), (300, 408)]), twice(1, 4, [(200, 208), (400, 408)])]
     waves.append(twice(2, 128, [(100, 308), (400, 508)]))
@@ -218,7 +209,7 @@ def test_waves_that_were_not_read_have_no_workgroup() -> None:
 
 
 # A capture whose workgroups meet at barriers, each at moments of its own
-trace = fixture_of_each(sample_trace, ["matmul_small", "groups_512", "groups_1024", "ping_pong"])
+trace = traces_of(["matmul_small", "groups_512", "groups_1024", "ping_pong"])
 
 
 @pytest.fixture
@@ -305,8 +296,7 @@ def true_groups(trace: Trace, truth: object) -> list[tuple[int, int, int]]:
     return found
 
 
-def assert_found(folder: Path, truth: object) -> None:
-    trace = open_trace(folder)
+def assert_found(trace: Trace, truth: object) -> None:
     batch = all_waves(trace)
     assert all(one.workgroup < 0 for one in batch.waves), "the files must not say it"
     number = WORKGROUPS.of(trace, [batch]).number.tolist()
@@ -322,9 +312,8 @@ def assert_found(folder: Path, truth: object) -> None:
 @pytest.mark.parametrize(
     "name", [name for names in workgroup_truth.SIZES.values() for name in names] + ["gfx11", "gfx12"]
 )
-def test_simulated_workgroups_are_found(name: str, tmp_path: Path) -> None:
-    truth = write_sample(name, tmp_path)
-    assert_found(tmp_path, truth)
+def test_simulated_workgroups_are_found(name: str) -> None:
+    assert_found(sample_trace(name), sample(name)[1])
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -341,8 +330,9 @@ def test_workgroups_of_random_plans_are_found(seed: int, tmp_path: Path) -> None
     offsets = tuple(752 * n for n in range(rng.randint(1, 2)))
     capture = build(Plan(hardware, (launch,), offsets, traced_simds=traced, seed=seed)).capture
     write_folder(capture, tmp_path)
-    assert_found(tmp_path, capture.truth)
-    judged = workgroup_truth.of_capture(open_trace(tmp_path), capture.truth)
+    trace = open_trace(tmp_path)
+    assert_found(trace, capture.truth)
+    judged = workgroup_truth.of_capture(trace, capture.truth)
     assert judged.right >= 0.98 or judged.cycles < 1_000, judged.said
 
 
@@ -355,11 +345,10 @@ def cut(one: TracedWave, when: int) -> TracedWave:
 
 @pytest.mark.parametrize("name", ["groups_512", "ping_pong", "several_groups", "mixed_populations"])
 @pytest.mark.parametrize("is_ragged", [False, True])
-def test_workgroups_cut_at_the_end_of_a_buffer_are_found(name: str, is_ragged: bool, tmp_path: Path) -> None:
+def test_workgroups_cut_at_the_end_of_a_buffer_are_found(name: str, is_ragged: bool) -> None:
     """At one moment for all; or for each SIMD at another, where some waves are there that met nobody yet."""
-    truth = write_sample(name, tmp_path)
-    trace = open_trace(tmp_path)
-    waves = all_waves(trace).waves
+    (trace, batch), (_, truth) = sample_waves(name), sample(name)
+    waves = batch.waves
     first, last = min(one.begin for one in waves), max(one.end for one in waves)
     for part in (0.3, 0.6, 0.8):
         when = first + round(part * (last - first))

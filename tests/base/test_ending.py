@@ -19,6 +19,17 @@ from tests.support.processes import wait_until
 needs_signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals of POSIX")
 pytestmark = needs_signals
 KINDS = [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)]
+Kind = type[KeyboardInterrupt]
+Look = Callable[[], None]
+
+
+@pytest.fixture(autouse=True)
+def _restored() -> Iterator[None]:
+    """What signals did before."""
+    before = {number: signal.getsignal(number) for number, _ in KINDS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
@@ -85,42 +96,34 @@ def swallowed_early(number: int) -> None:
 
 @pytest.mark.parametrize("ask", [wrapped, replaced, swallowed, swallowed_early])
 @pytest.mark.parametrize(("number", "kind"), KINDS)
-def test_whatever_becomes_of_the_exception(
-    number: int, kind: type[KeyboardInterrupt], ask: Callable[[int], object]
-) -> None:
-    before = signal.getsignal(number)
+def test_whatever_becomes_of_the_exception(number: int, kind: Kind, ask: Callable[[int], object]) -> None:
     with pytest.raises(KeyboardInterrupt) as raised, ends_tidily():
         ask(number)
     assert isinstance(raised.value, Terminated) == (kind is Terminated)
     assert not isinstance(raised.value.__cause__, AssertionError)
-    signal.signal(number, before)
 
 
 @pytest.mark.parametrize(("number", "kind"), KINDS)
 def test_an_import_is_not_interrupted(
     number: int,
-    kind: type[KeyboardInterrupt],
+    kind: Kind,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    look_again: Callable[[], None],
+    look_again: Look,
 ) -> None:
     """Some modules end the process if it is: Qt's bindings while they are made ready."""
     name = f"imported_at_{int(number)}"
     (tmp_path / f"{name}.py").write_text(f"import os\nos.kill(os.getpid(), {int(number)})\nwhole = True\n")
     monkeypatch.syspath_prepend(tmp_path)
-    before = signal.getsignal(number)
     with pytest.raises(kind), ends_tidily():  # noqa: PT012 - it is raised in the second at the latest
         import_module(name)
         look_again()
     assert sys.modules[name].whole
-    signal.signal(number, before)
 
 
 @pytest.mark.parametrize(("number", "kind"), KINDS)
-def test_what_can_be_asked_to_end_is_not_interrupted(
-    number: int, kind: type[KeyboardInterrupt], look_again: Callable[[], None]
-) -> None:
-    before, asked = signal.getsignal(number), []
+def test_what_can_be_asked_to_end_is_not_interrupted(number: int, kind: Kind, look_again: Look) -> None:
+    asked = []
 
     def work() -> None:
         with ends_by(lambda: asked.append("once")):
@@ -133,14 +136,11 @@ def test_what_can_be_asked_to_end_is_not_interrupted(
     with pytest.raises(kind), ends_tidily():
         work()
     assert asked == ["once", "to its end"]
-    signal.signal(number, before)
 
 
 @pytest.mark.parametrize(("number", "kind"), KINDS)
-def test_what_is_not_to_be_interrupted_ends_first(
-    number: int, kind: type[KeyboardInterrupt], look_again: Callable[[], None]
-) -> None:
-    before, done = signal.getsignal(number), []
+def test_what_is_not_to_be_interrupted_ends_first(number: int, kind: Kind, look_again: Look) -> None:
+    done = []
 
     def work() -> None:
         with not_interrupted():
@@ -152,15 +152,13 @@ def test_what_is_not_to_be_interrupted_ends_first(
     with pytest.raises(kind), ends_tidily():
         work()
     assert done == ["the block"]
-    signal.signal(number, before)
 
 
 @pytest.mark.parametrize(("number", "kind"), KINDS)
-def test_what_does_not_end_though_it_was_asked_is_interrupted(
-    number: int, kind: type[KeyboardInterrupt], monkeypatch: pytest.MonkeyPatch
+def test_what_does_not_end_though_asked_is_interrupted(
+    number: int, kind: Kind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rcv_py.base.machine.ending.GRACE_S", 0.02)
-    before = signal.getsignal(number)
 
     def work() -> None:
         with ends_by(lambda: None):
@@ -169,11 +167,10 @@ def test_what_does_not_end_though_it_was_asked_is_interrupted(
 
     with pytest.raises(kind), ends_tidily():
         work()
-    signal.signal(number, before)
 
 
-def test_tidying_up_is_not_interrupted_by_the_same_wish(look_again: Callable[[], None]) -> None:
-    before, tidied = signal.getsignal(signal.SIGTERM), []
+def test_tidying_up_is_not_interrupted_by_the_same_wish(look_again: Look) -> None:
+    tidied = []
 
     def work() -> None:
         try:
@@ -187,7 +184,6 @@ def test_tidying_up_is_not_interrupted_by_the_same_wish(look_again: Callable[[],
     with pytest.raises(Terminated), ends_tidily():
         work()
     assert tidied
-    signal.signal(signal.SIGTERM, before)
 
 
 def test_signals_do_what_they_did_when_nobody_asked() -> None:
