@@ -96,12 +96,8 @@ LONGEST = (  # files that take long, which are begun first: two processes then e
     "formats/raw/test_official.py",
 )
 OF_SOURCES = (
-    "results/test_columns.py",
-    "results/test_glossary.py",
-    "test_catalogues.py",
-    "test_house.py",
-    "test_layers.py",
-    "test_texts.py",
+    *("results/test_columns.py", "results/test_glossary.py", "test_catalogues.py", "test_house.py"),
+    *("test_layers.py", "test_texts.py"),
 )
 
 

@@ -19,21 +19,12 @@ if sys.platform != "linux":
 PEAK = 500 << 10  # kilobytes
 TREES = ("hotspot --charge inclusive --by tree", "source", "flame", "index")
 TEXTS = (
-    "hotspot --by class",
-    "waits",
-    "causes",
-    "loops --by chains",
-    "latency --by memory",
-    "occupancy --limits",
+    *("hotspot --by class", "waits", "causes", "loops --by chains"),
+    *("latency --by memory", "occupancy --limits"),
 )
 LONG = (
-    "triage",
-    "report --out {out}.html",
-    "isa --blocks",
-    "isa --branches",
-    "loops",
-    "flame",
-    "export --to speedscope --out {out}.json",
+    *("triage", "report --out {out}.html", "isa --blocks", "isa --branches", "loops"),
+    *("flame", "export --to speedscope --out {out}.json"),
 )
 ASKED: dict[str, tuple[str, ...]] = {
     "path of 200,000 folders": TREES,

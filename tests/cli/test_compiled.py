@@ -137,8 +137,7 @@ def test_two_builds_differ_in_registers_and_in_the_rows_of_the_new_load():
 
 
 @pytest.mark.parametrize(
-    ("gate", "code"),
-    [("registers", 3), ("regression", 3), ("difference", 3), ("spills", 0), ("waves", 0)],
+    ("gate", "code"), [("registers", 3), ("regression", 3), ("difference", 3), ("spills", 0), ("waves", 0)]
 )
 def test_the_gate_needs_no_gpu(gate, code):
     assert run("compare", str(BEFORE), str(KERNEL), "--fail-on", gate).code == code

@@ -89,10 +89,7 @@ def test_help_goes_through_the_pager(on_a_terminal: OnATerminal, pager: tuple[st
     ],
 )
 def test_what_is_not_paged(
-    words: tuple[str, ...],
-    environment: dict[str, str],
-    on_a_terminal: OnATerminal,
-    pager: tuple[str, Path],
+    words: tuple[str, ...], environment: dict[str, str], on_a_terminal: OnATerminal, pager: tuple[str, Path]
 ) -> None:
     shown, code = on_a_terminal(*words, RCV_PAGER=pager[0], **environment)
     assert code == 0

@@ -123,14 +123,8 @@ def test_tables_show_a_dash(without: tuple[str, Path]) -> None:
 
 
 MORE = (
-    "triage --top 0",
-    "triage --all",
-    "whatif",
-    "whatif --path",
-    "schedule",
-    "registers",
-    "roofline",
-    "check",
+    *("triage --top 0", "triage --all", "whatif", "whatif --path", "schedule", "registers"),
+    *("roofline", "check"),
 )
 
 

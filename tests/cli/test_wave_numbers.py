@@ -299,17 +299,9 @@ def test_sources_are_charged_what_their_instructions_cost(mapped: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "waves",
-        "waves --resident",
-        "waves --unit-of {wave} --without-se 99",
-        "waves --within 0:1",
-        "wave {wave}",
-        "units",
-        "search --match wait",
-        "hotspot --bins 8",
-        "hotspot --charge self",
-        "isa --labels",
-        "flame --content sandwich --around 3",
+        *("waves", "waves --resident", "waves --unit-of {wave} --without-se 99", "waves --within 0:1"),
+        *("wave {wave}", "units", "search --match wait", "hotspot --bins 8", "hotspot --charge self"),
+        *("isa --labels", "flame --content sandwich --around 3"),
     ],
 )
 def test_spreadsheets_have_the_rows_of_the_document(folder: Path, words: str) -> None:

@@ -152,10 +152,7 @@ def test_anchors_name_lines_waves_and_cycles(name: str, reports: Reports, paths:
 
 
 def test_places_are_what_go_to_place_accepts(reports: Reports, paths: dict[str, Path]) -> None:
-    report, trace = (
-        reports[LOOPING],
-        open_trace(paths[LOOPING]),
-    )
+    report, trace = reports[LOOPING], open_trace(paths[LOOPING])
     per_hit = next(table for table in tables(report, "top") if "hit" in table.caption)
     assert per_hit.rows
     for row in per_hit.rows:

@@ -198,18 +198,8 @@ def test_without_a_usable_index_waves_are_found_by_their_names(tmp_path, data):
 @pytest.mark.parametrize(
     "name",
     [
-        "../se0_sm0_sl0_wv0.json",
-        "a/../../x.json",
-        "/etc/passwd",
-        "//host/share/x",
-        "\\\\host\\share\\x",
-        "C:\\x.json",
-        "c:x.json",
-        "\\x.json",
-        "..\\x.json",
-        "..",
-        ".",
-        "a\0b",
+        *("../se0_sm0_sl0_wv0.json", "a/../../x.json", "/etc/passwd", "//host/share/x"),
+        *("\\\\host\\share\\x", "C:\\x.json", "c:x.json", "\\x.json", "..\\x.json", "..", ".", "a\0b"),
     ],
 )
 def test_a_name_that_leaves_the_folder_is_never_opened(tmp_path, name):

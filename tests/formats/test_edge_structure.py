@@ -7,18 +7,7 @@ from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.problems import Affects
 from rcv_py.formats.open import find_captures, open_trace
 from rcv_py.model.ids import WaveId
-from tests.support.folders import (
-    CODE,
-    WAVE,
-    code,
-    one_wave,
-    only_wave,
-    opened,
-    row,
-    texts,
-    waves,
-    write,
-)
+from tests.support.folders import CODE, WAVE, code, one_wave, only_wave, opened, row, texts, waves, write
 
 
 def test_the_good_folder_has_no_problem(tmp_path):
@@ -243,18 +232,8 @@ def test_edge_11_legacy_packed_occupancy(tmp_path):
 
 def test_edge_11_eleven_columns_in_the_order_of_their_names(tmp_path):
     fields = [
-        "time",
-        "start",
-        "cu",
-        "simd",
-        "wave_id",
-        "kernel_id",
-        "me_id",
-        "pipe_id",
-        "is_ext",
-        "workgroup_id",
-        "cluster_id",
-        "new",
+        *("time", "start", "cu", "simd", "wave_id", "kernel_id", "me_id", "pipe_id", "is_ext"),
+        *("workgroup_id", "cluster_id", "new"),
     ]
     rows = [[5, 1, 7, 1, 2, 3, 1, 2, 1, 77, 4, 0], [9, 0, 7, 1, 2, 3, 1, 2, 0, 77, 4, 0]]
     events = opened(tmp_path, {"occupancy.json": {"0": rows, "occupancy_fields": fields}}).occupancy

@@ -41,8 +41,7 @@ def without(*names):
 
 
 @pytest.mark.parametrize(
-    ("name", "sizes"),
-    [("instructions", (0, 6, 1)), ("timeline", (6, 0, 1)), ("waitcnt", (6, 6, None))],
+    ("name", "sizes"), [("instructions", (0, 6, 1)), ("timeline", (6, 0, 1)), ("waitcnt", (6, 6, None))]
 )
 @pytest.mark.parametrize("nothing", [None, []])
 def test_edge_03_a_table_of_a_wave_is_empty(tmp_path, name, sizes, nothing):

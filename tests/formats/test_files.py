@@ -25,19 +25,9 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "name",
     [
-        "",
-        ".",
-        "..",
-        "../secret.json",
-        "sub/../../secret.json",
-        "/etc/passwd",
-        "\\windows\\system.ini",
-        "..\\secret.json",
-        "a\\..\\..\\secret.json",
-        "C:\\secret.json",
-        "C:secret.json",
-        "\\\\host\\share\\x",
-        "a\0.json",
+        *("", ".", "..", "../secret.json", "sub/../../secret.json", "/etc/passwd"),
+        *("\\windows\\system.ini", "..\\secret.json", "a\\..\\..\\secret.json", "C:\\secret.json"),
+        *("C:secret.json", "\\\\host\\share\\x", "a\0.json"),
     ],
 )
 def test_a_name_cannot_leave_the_folder(folder, name):

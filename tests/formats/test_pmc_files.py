@@ -15,10 +15,7 @@ from rcv_py.formats.pmc_files import beside, counter_name, pmc_table
 from tests.support.pmc import write_long, write_wide
 from tests.support.samples import write_sample
 
-TWO = [
-    ("one", 1, {"TCC_HIT_sum": 30, "TCC_MISS_sum": 70}),
-    ("two", 2, {"TCC_HIT_sum": 5, "TCC_MISS_sum": 0}),
-]
+TWO = [("one", 1, {"TCC_HIT_sum": 30, "TCC_MISS_sum": 70}), ("two", 2, {"TCC_HIT_sum": 5, "TCC_MISS_sum": 0})]
 
 
 def numbers(*paths: Path) -> dict[str, list[float]]:
@@ -146,19 +143,8 @@ def test_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
 
 CELLS = st.sampled_from(
     [
-        "Kernel_Name",
-        "Counter_Name",
-        "Counter_Value",
-        "TCC_HIT[1]",
-        "TCC_HIT_sum",
-        "1",
-        "1e400",
-        "-0",
-        "",
-        '"',
-        "\n",
-        "é",
-        "\0",
+        *("Kernel_Name", "Counter_Name", "Counter_Value", "TCC_HIT[1]", "TCC_HIT_sum", "1", "1e400"),
+        *("-0", "", '"', "\n", "é", "\0"),
     ]
 )
 

@@ -15,16 +15,8 @@ from tests.support.samples import write_sample
 from tests.support.whole_capture import BEGINS, LOAD, PLACES, capture, name_of, opened, read_all, tokens, wave
 
 SAMPLES = (
-    "pc_sampling",
-    "events",
-    "counters",
-    "markers",
-    "other_simd",
-    "placeholder",
-    "spm_gfx12",
-    "scripted_gfx12",
-    "kernels",
-    "matmul_small",
+    *("pc_sampling", "events", "counters", "markers", "other_simd", "placeholder", "spm_gfx12"),
+    *("scripted_gfx12", "kernels", "matmul_small"),
 )
 AS_RECORDED = ("kernels", "matmul_small", "counters")  # in the layout that is written
 ELSEWHERE = ("name", "target_from")  # of a trace: where it lay

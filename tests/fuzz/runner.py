@@ -210,14 +210,7 @@ def _places() -> list[tuple[str, str]]:
 
 
 def _serve(
-    seed: int,
-    numbers: range,
-    only: str,
-    ground: Ground,
-    *,
-    slot: mmap.mmap,
-    counts: np.ndarray,
-    log: Path,
+    seed: int, numbers: range, only: str, ground: Ground, *, slot: mmap.mmap, counts: np.ndarray, log: Path
 ) -> None:
     """What a worker does: every input once."""
     warnings.simplefilter("ignore")

@@ -14,16 +14,8 @@ from tests.support.paths import ROOT
 SHARED = Path(os.environ.get("RCV_SHARED") or ROOT.parent / "shared")
 
 TRACES = (
-    "flash_attn_small_after",
-    "flash_attn_small_before",
-    "fused_rope_cache",
-    "mla_decode",
-    "moe_reduce",
-    "pa_mqa_big",
-    "pa_mqa_small",
-    "pcsampling",
-    "preshuffle_gemm",
-    "vec_add",
+    *("flash_attn_small_after", "flash_attn_small_before", "fused_rope_cache", "mla_decode"),
+    *("moe_reduce", "pa_mqa_big", "pa_mqa_small", "pcsampling", "preshuffle_gemm", "vec_add"),
 )
 THREAD_TRACES = tuple(name for name in TRACES if name != "pcsampling")
 GOLDEN = ("flash_attn_small_after", "flash_attn_small_before", "pa_mqa_big", "pa_mqa_small")

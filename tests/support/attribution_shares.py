@@ -9,10 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import (
-    Attribution,
-    before_shared_fetch,
-)
+from rcv_py.analysis.attribution.attribute import Attribution, before_shared_fetch
 from rcv_py.analysis.attribution.causes import WITHOUT_PRODUCER
 from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
 from rcv_py.analysis.attribution.stream import engine_stream

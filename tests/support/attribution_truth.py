@@ -43,16 +43,8 @@ from tests.support.samples import write_sample
 
 PLAIN = ("matmul_small", "reduction", "vector_add", "gfx11", "gfx12")
 ADVERSE = (
-    "rivals",
-    "untold",
-    "straggler",
-    "combined",
-    "ceiling",
-    "crowded",
-    "groups_512",
-    "groups_1024",
-    "ping_pong",
-    "mixed_populations",
+    *("rivals", "untold", "straggler", "combined", "ceiling", "crowded", "groups_512", "groups_1024"),
+    *("ping_pong", "mixed_populations"),
 )
 NAMES = (*PLAIN, *ADVERSE)
 

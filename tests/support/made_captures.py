@@ -25,14 +25,7 @@ from rcv_py.synth.hardware import CDNA
 from rcv_py.synth.program import first_rows, kernel
 from rcv_py.synth.samples import SAMPLES, SHIPPED
 from rcv_py.synth.wave_state import SyntheticLaunch
-from rcv_py.synth.write import (
-    code_table,
-    index_table,
-    occupancy_table,
-    wait_lists,
-    wave_table,
-    write_sources,
-)
+from rcv_py.synth.write import code_table, index_table, occupancy_table, wait_lists, wave_table, write_sources
 
 _BLOCK = 8  # waves of a block
 _ENGINES = 8

@@ -17,12 +17,7 @@ from tests.support.programs import start
 class McpClient:
     """Starts the server, after the Python code `before`, and shakes hands with it; use it with `with`."""
 
-    def __init__(
-        self,
-        *words: object,
-        env: Mapping[str, str] | None = None,
-        before: str = "",
-    ) -> None:
+    def __init__(self, *words: object, env: Mapping[str, str] | None = None, before: str = "") -> None:
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         given = [str(word) for word in ("mcp", *words)]
         self.process = start(given, before=before, env={**os.environ, **(env or {})}, text=True, **pipes)

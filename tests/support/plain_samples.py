@@ -7,16 +7,8 @@ from pathlib import Path
 
 # In the order of the last column; "none" is that of a sample whose instruction was issued.
 REASONS = (
-    "none",
-    "instruction fetch",
-    "ALU dependency",
-    "wait count",
-    "internal instruction",
-    "barrier",
-    "lost arbitration",
-    "pipe stalled",
-    "other wait",
-    "sleeping",
+    *("none", "instruction fetch", "ALU dependency", "wait count", "internal instruction", "barrier"),
+    *("lost arbitration", "pipe stalled", "other wait", "sleeping"),
 )
 
 

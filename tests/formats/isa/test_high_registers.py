@@ -54,7 +54,7 @@ def test_the_bits_hold_to_the_next_switch_or_the_end_of_the_block() -> None:
         *("v_mov_b32_e32 v1, 3.0", "s_set_vgpr_msb 64", "s_cbranch_scc0 65000", "v_mov_b32_e32 v1, 4.0"),
     ]
     assert [text.split()[1] for text in with_high_registers(texts) if text.startswith("v_")] == [
-        *("v1,", "v257,", "v1,", "v1,"),
+        *("v1,", "v257,", "v1,", "v1,")
     ]
 
 

@@ -56,14 +56,8 @@ def complaint(path: Path) -> str:
 
 
 OUTSIDE = (
-    "../x.json",
-    "/etc/passwd",
-    "..\\x.json",
-    "C:\\x.json",
-    "waves/../x.json",
-    "a\0.json",
-    "A.JSON",
-    "",
+    *("../x.json", "/etc/passwd", "..\\x.json", "C:\\x.json", "waves/../x.json", "a\0.json"),
+    *("A.JSON", ""),
 )
 
 

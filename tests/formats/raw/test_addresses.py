@@ -55,11 +55,7 @@ def test_of_objects_that_overlap_the_one_that_was_loaded_last_counts() -> None:
     first, second = told(1, BASE), CodeObjectRecord(time=9, id=2, address=BASE + 0x1000, size=0x1000)
     for records in ([first, second], [second, first]):
         where = address_map(records, [], entries())
-        assert found(where, BASE + 0xFFF, BASE + 0x1000, BASE + 0x2000) == [
-            (1, 0xFFF),
-            (2, 0),
-            (1, 0x2000),
-        ]
+        assert found(where, BASE + 0xFFF, BASE + 0x1000, BASE + 0x2000) == [(1, 0xFFF), (2, 0), (1, 0x2000)]
 
 
 def test_an_object_without_a_size_has_that_of_its_file() -> None:

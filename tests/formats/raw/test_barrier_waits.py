@@ -13,18 +13,7 @@ from rcv_py.formats.raw.decode import with_barrier_waits
 from rcv_py.formats.raw.stitch import StreamStarts, listing, stitch
 from rcv_py.model.trace import Trace
 from tests.formats.raw.test_stitch import program, waves
-from tests.formats.sqtt.rdna_encoder import (
-    EXEC,
-    IDLE,
-    IMMED,
-    MESSAGE,
-    STALL,
-    VALU,
-    WAIT,
-    Encoder,
-    Step,
-    Wave,
-)
+from tests.formats.sqtt.rdna_encoder import EXEC, IDLE, IMMED, MESSAGE, STALL, VALU, WAIT, Encoder, Step, Wave
 from tests.support.object_files import TEXT, code_file
 
 BASE = 0x7F12_3450_0000

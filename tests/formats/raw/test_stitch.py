@@ -8,13 +8,7 @@ from rcv_py.base.machine import compiled
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.program import Program, categories, mnemonic, written_targets
 from rcv_py.formats.raw import stitch as module
-from rcv_py.formats.raw.stitch import (
-    Stitched,
-    StreamStarts,
-    listing,
-    programs_at,
-    stitch,
-)
+from rcv_py.formats.raw.stitch import Stitched, StreamStarts, listing, programs_at, stitch
 from rcv_py.formats.sqtt.records import WaveRecords
 from rcv_py.model.kinds import TokenKind, WaveState
 from tests.support.raw_samples import raw_sample
@@ -329,15 +323,8 @@ def test_targets_that_are_written() -> None:
 def test_any_tokens_and_any_lines_end(seed: int) -> None:
     rng = np.random.default_rng(seed)
     words = [
-        "s_nop",
-        "v_nop",
-        "s_mov",
-        "s_branch",
-        "s_delay_alu",
-        "s_barrier_wait",
-        "s_waitcnt",
-        "ds_read",
-        "exp",
+        *("s_nop", "v_nop", "s_mov", "s_branch", "s_delay_alu", "s_barrier_wait", "s_waitcnt"),
+        *("ds_read", "exp"),
     ]
     words += ["buffer_load_dword", "v_mfma_scale_x", "v_mov_b64", "s_barrier", "flat_x", "s_load_x"]
     texts = rng.choice(words, 60).tolist()

@@ -488,10 +488,7 @@ def test_gfx1250_has_tokens_of_its_own():
         (0b1000001 | 5 << 7 | 1 << 17, 3),
     )
     stream = decode(data)
-    assert tokens(stream) == [
-        (212, TokenKind.IMMED, 0, 1),
-        (215, TokenKind.VALU, 0, 32),
-    ]
+    assert tokens(stream) == [(212, TokenKind.IMMED, 0, 1), (215, TokenKind.VALU, 0, 32)]
     assert stream.waves.end.tolist() == [220]
     assert [row[:2] for row in stream.events.tolist()] == [
         [215, EventKind.SPM_SAMPLE],
