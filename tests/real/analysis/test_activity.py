@@ -1,12 +1,10 @@
-"""Activity, states, busy SIMDs and the summary of real captures: against the reference results."""
+"""Busy SIMDs and the summary of real captures, against the reference results."""
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rcv_py.analysis.core.occupancy import all_resident
-from rcv_py.analysis.cost.activity import SHOWN, STATE_SHARES, activity
 from rcv_py.analysis.device.occupancy_curves import unit_table
 from rcv_py.analysis.device.pipe_use import PIPE_USE
 from rcv_py.analysis.overview.device_summary import summary_by
@@ -37,22 +35,6 @@ def batches(name: str) -> tuple[WaveBatch, ...]:
 def beyond(name: str) -> Any:
     """What is known of the capture beyond what the reference viewer shows."""
     return captures.golden(f"beyond/{name}.json")
-
-
-def test_the_pie_is_the_reference_s(name: str, trace: Trace) -> None:
-    golden = captures.golden(f"rcv/{name}.json")
-    expected = {name: share for name, share in golden["pie"]}
-    found = activity(trace.code)
-    assert len(expected) == 3
-    np.testing.assert_allclose(found.percent, list(expected.values()), rtol=3e-7)
-    assert found.total == golden["totals"]["latency"] + golden["totals"]["idle"]
-
-
-def test_states_are_those_of_all_timelines(batches: tuple[WaveBatch, ...], beyond: Any) -> None:
-    found = build.of(STATE_SHARES, batches)
-    assert {state.name: int(found.cycles[state]) for state in SHOWN} == beyond["state_cycles"]
-    for state in SHOWN:
-        assert found.percent(state) == pytest.approx(beyond["state_pct"][state.name], abs=0.005)
 
 
 def test_busy_cycles_of_simds(batches: tuple[WaveBatch, ...], beyond: Any) -> None:

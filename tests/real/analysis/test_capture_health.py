@@ -45,19 +45,13 @@ def test_an_early_exit_here_but_not_there() -> None:
     assert note.settings == {"att_target_cu": 3}
 
 
-@pytest.mark.parametrize(("name", "lines"), [("flash_attn_small_before", 7), ("flash_attn_small_after", 31)])
-def test_flash_attention_before_and_after_its_locations_were_kept(name: str, lines: int) -> None:
-    trace = captures.real_trace(name)
-    note = notes_of(trace)["mapping"]
-    assert note.number("source lines") == lines
-    assert note.title.endswith("a decorator")
-
-
 def test_keeping_locations_helped() -> None:
     before, after = map(effective_lines, flash_attention())
     assert before < 2.5 < 3 * before < after
     before, after = (notes_of(trace)["mapping"] for trace in flash_attention())
     assert before.number("what it is") == "a decorator"
+    assert [one.number("source lines") for one in (before, after)] == [7, 31]
+    assert all(one.title.endswith("a decorator") for one in (before, after))
     assert before.number("instructions on it") > after.number("instructions on it")
     assert before.number("effective lines") < after.number("effective lines")
 

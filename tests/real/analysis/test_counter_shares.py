@@ -6,7 +6,6 @@ import pytest
 from rcv_py.analysis.counters.counter_shares import counter_shares
 from rcv_py.model.trace import Trace
 from tests.real import captures
-from tests.real.counter_reference import reference_table
 from tests.support.fixtures import fixture_of
 from tests.support.read_twice import opened
 
@@ -22,12 +21,6 @@ def test_bars_are_the_reference_s(capture: Trace, golden) -> None:
     assert {name: np.float32(value) for name, value in totals.items()} == pytest.approx(
         expected, rel=1e-7, abs=1e-5
     )
-
-
-def test_the_table_is_the_reference_s_to_the_letter(capture: Trace, golden) -> None:
-    headers, rows = reference_table(counter_shares(capture))
-    assert list(headers) == golden["table"]["cols"]
-    assert [list(row) for row in rows] == golden["table"]["rows"]
 
 
 def test_sums_and_peaks_of_every_counter(capture: Trace, golden) -> None:

@@ -1,31 +1,16 @@
-"""Occupancy of real captures, beside reference numbers; and the rules for all captures on them."""
+"""Occupancy of real captures: the rules for all captures, and names of kernels."""
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from rcv_py.analysis.core.occupancy import all_resident
-from rcv_py.analysis.device.occupancy_curves import dispatch_curves, occupancy_numbers
+from rcv_py.analysis.device.occupancy_curves import dispatch_curves
 from rcv_py.formats.uiout.load import open_folder
 from tests.analysis.test_occupancy_curves import test_areas_are_the_lengths_of_all_lives  # noqa: F401
 from tests.real import captures
 from tests.support.fixtures import fixture_of_each
-from tests.support.reference_clock import open_as_reference
 
 trace = fixture_of_each(captures.real_trace, captures.THREAD_TRACES)
-
-
-@pytest.mark.parametrize("name", captures.GOLDEN)
-def test_numbers_are_the_reference_s(name: str) -> None:
-    trace = open_as_reference(captures.trace_path(name))
-    golden = captures.golden(f"beyond/{name}.json")
-    found = occupancy_numbers(all_resident(trace.occupancy))
-    assert found.end - found.begin == golden["span"]
-    assert found.mean == pytest.approx(golden["avg_waves"], abs=0.005)
-    assert found.peak == golden["peak_waves"]
-    assert 100 * found.tail == pytest.approx(golden["tail_below_half_pct"], abs=0.005)
-    assert sum(one.waves for one in dispatch_curves(trace.occupancy)) == golden["waves_total"]
 
 
 def test_seven_ids_of_one_name_are_one_curve() -> None:

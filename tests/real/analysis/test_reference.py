@@ -201,8 +201,10 @@ def test_utilization_tracks(case: GoldenCase) -> None:
 
 
 def test_pie(case: GoldenCase) -> None:
-    shares = np.array(activity(case.trace.code).percent, dtype=np.float32)
-    np.testing.assert_allclose(shares, [share for _, share in case.golden["pie"]], rtol=3e-7)
+    found, golden = activity(case.trace.code), case.golden
+    shares = np.array(found.percent, dtype=np.float32)
+    np.testing.assert_allclose(shares, [share for _, share in golden["pie"]], rtol=3e-7)
+    assert found.total == golden["totals"]["latency"] + golden["totals"]["idle"]
 
 
 def test_source_totals(case: GoldenCase) -> None:

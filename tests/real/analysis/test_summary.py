@@ -1,9 +1,6 @@
 """Facts about real captures, and what they suffer from."""
 
-import pytest
-
 from rcv_py.analysis.health.mapping import mapping
-from rcv_py.features.summary.info_result import info
 from tests.analysis import plain
 from tests.analysis.test_summary import (
     test_facts_are_plain_values,  # noqa: F401
@@ -16,13 +13,6 @@ from tests.support.fixtures import fixture_of_each
 trace = fixture_of_each(
     lambda name: plain.read(captures.trace_path(name))[0], [*captures.GOLDEN, "mla_decode", "vec_add"]
 )
-
-
-def test_occupancy_of_the_whole_device_equals_independent_numbers() -> None:
-    for name in captures.GOLDEN:
-        golden = captures.golden("summary.json")[name]
-        trace, _ = plain.read(captures.trace_path(name))
-        assert info(trace)["occupancy"]["mean"] == pytest.approx(golden["avg_waves"], abs=0.01)
 
 
 def test_collapsed_source_places_are_noticed_before_but_hardly_after_the_fix() -> None:

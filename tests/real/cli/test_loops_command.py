@@ -29,6 +29,7 @@ def test_the_json_has_the_reference_numbers(name: str) -> None:
     mine = document["barriers"]
     assert (mine["instances"], mine["max_skew"]) == (barriers["instances"], barriers["arrival_skew_max"])
     assert is_median(mine["median_skew"], barriers["arrival_skew_median"])
+    assert mine["max_release_spread"] == barriers["release_spread_max"]
     document = json.loads(printed("bubbles", folder, "--rule", "reference", "--json"))
     issue = expected["simd_issue"]
     totals = document["totals"]
@@ -37,6 +38,8 @@ def test_the_json_has_the_reference_numbers(name: str) -> None:
         issue["issue"],
         issue["bubble"],
     )
+    assert 100 * totals["issuing_share_of_simd_cycles"] == pytest.approx(issue["busy_pct"], abs=0.01)
+    assert {kind: totals[kind] for kind in issue["bubble_by_kind"]} == issue["bubble_by_kind"]
     assert [row["bubbles"] for row in document["rows"]] == [
         row["bubble_cycles"] for row in issue["top_lines"]
     ]

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from tests.real import captures
-from tests.real.cli.test_loops_command import is_median
 from tests.support.command_runs import run
 
 every = pytest.mark.parametrize("name", captures.GOLDEN)
@@ -18,40 +17,6 @@ def told(name: str, command: str, *words: str) -> dict[str, Any]:
     assert (done.code, done.err) == (0, "")
     document: dict[str, Any] = json.loads(done.out)
     return document
-
-
-@every
-def test_bubbles(name: str) -> None:
-    golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
-    document = told(name, "bubbles", "--rule", "reference", "--top", "0")
-    totals = document["totals"]
-    assert totals["simd_cycles"] == golden["resident"]
-    assert totals["bubbles"] == pytest.approx(golden["bubble"], abs=8)  # what issues behind the end of a wave
-    assert 100 * totals["issuing_share_of_simd_cycles"] == pytest.approx(golden["busy_pct"], abs=0.06)
-    for kind, cycles in golden["bubble_by_kind"].items():
-        assert totals[kind] == pytest.approx(cycles, rel=0.002, abs=8)
-    rows = {row["instruction"]: row["bubbles"] for row in document["rows"]}
-    for row in golden["top_lines"]:
-        assert rows[row["line"]] == pytest.approx(row["bubble_cycles"], rel=0.002, abs=4)
-
-
-@every
-def test_barriers(name: str) -> None:
-    golden = captures.golden(f"beyond/{name}.json")["barriers"]
-    said = told(name, "loops")["barriers"]
-    assert said["instances"] == golden["instances"]
-    assert is_median(said["median_skew"], golden["arrival_skew_median"])
-    assert said["max_skew"] == golden["arrival_skew_max"]
-    assert said["max_release_spread"] == golden["release_spread_max"]
-
-
-@every
-def test_matrix_units(name: str) -> None:
-    golden = captures.golden(f"beyond/{name}.json")["mfma_model"]
-    totals = told(name, "latency")["totals"]
-    assert totals["mfma_busy"] == golden["matrix_busy_cycles"]
-    share = 100 * totals["mfma_busy"] / totals["simd_cycles"]
-    assert share == pytest.approx(golden["pct_of_resident_simd_cycles"], abs=0.01)
 
 
 @every
