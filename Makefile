@@ -67,9 +67,11 @@ man: ## write the manual page, build/man/rcv.1
 	@bash packaging/setup.sh test
 	@$(VENV)/bin/python packaging/man_page.py
 
+SHIPPED = matmul_tiled pc_sampling placeholder
 samples: ## write sample_traces again
 	@bash packaging/setup.sh run
-	@$(VENV)/bin/python -m tests.support.made_captures shipped --out sample_traces
+	@rm -rf $(addprefix sample_traces/,$(SHIPPED))
+	@$(VENV)/bin/python -m rcv_py synth $(SHIPPED) --out sample_traces
 
 setup:
 	@bash packaging/setup.sh test

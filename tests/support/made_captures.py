@@ -1,6 +1,6 @@
-"""Captures as tests and benchmarks want them: `python -m tests.support.made_captures NAME --out DIR`.
+"""Captures of any size, fast: `python -m tests.support.made_captures --out DIR --megabytes 50`.
 
-Folders of any size, fast: a few waves are simulated, then copied to other engines and later times.
+A few waves are simulated, then copied to other engines and later times.
 
 A block of eight waves (two workgroups on one compute unit) is the pattern.  Copies stand on different
 shader engines or one after the other on the same slots, so nothing overlaps and every invariant holds.
@@ -8,7 +8,6 @@ State curves (`wstates`) are not written: they would be as large as the waves an
 """
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,10 +19,9 @@ import orjson
 
 from rcv_py.formats.uiout.written import dump, realtime_table
 from rcv_py.synth.build import Plan, build, realtime
-from rcv_py.synth.capture import SimulatedCause, SyntheticCapture, Truth, WaveRun, WaveTruth
+from rcv_py.synth.capture import SyntheticCapture, Truth, WaveRun
 from rcv_py.synth.hardware import CDNA
 from rcv_py.synth.program import first_rows, kernel
-from rcv_py.synth.samples import SAMPLES, SHIPPED
 from rcv_py.synth.wave_state import SyntheticLaunch
 from rcv_py.synth.write import code_table, index_table, occupancy_table, wait_lists, wave_table, write_sources
 
@@ -189,76 +187,16 @@ def token_totals(begin: int, tokens: np.ndarray, rows: int) -> np.ndarray:
     return totals
 
 
-def truth_json(truth: Truth) -> dict[str, Any]:
-    """Return the truth as plain lists and dictionaries, for a truth.json."""
-    return {
-        "causes": [cause.name.lower() for cause in SimulatedCause],
-        "lines": truth.lines.tolist(),
-        "residencies": truth.residencies.tolist(),
-        "scopes": truth.scopes.tolist(),
-        "offset_of_se": {str(se): offset for se, offset in truth.offset_of_se.items()},
-        "waves": {"/".join(map(str, key)): _wave_json(wave) for key, wave in truth.waves.items()},
-    }
-
-
-def _wave_json(wave: WaveTruth) -> dict[str, Any]:
-    columns = ("instruction", "cause", "gap_cause", "producer", "returned", "blamed")
-    return {
-        **{name: getattr(wave, name).tolist() for name in columns},
-        "releases": [[wait, list(producers)] for wait, producers in wave.releases],
-        "iterations": {name: list(counts) for name, counts in wave.iterations.items()},
-        "kernel": wave.kernel,
-        "workgroup": wave.workgroup,
-    }
-
-
-_MORE = {
-    "large": "Any size; see --megabytes, --waves, --tokens.",
-    "shipped": "Those of sample_traces/, a folder each.",
-}
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the sample the arguments ask for; return the exit code."""
-    given = _parser().parse_args(arguments)
-    try:
-        _write(given)
-    except OSError as error:
-        sys.stderr.write(f"{given.out} cannot be written: {error.strerror}.  Choose another folder.\n")
-        return 1
-    return 0
-
-
-def _write(given: argparse.Namespace) -> None:
-    if given.name == "large":
-        write_large(given.out, given.megabytes, given.waves, given.seed, given.tokens)
-    elif given.name == "shipped":
-        for name in SHIPPED:
-            SAMPLES[name].write(given.out / name)
-    else:
-        truth = SAMPLES[given.name].write(given.out, given.seed)
-        if given.truth:
-            dump(given.out / "truth.json", truth_json(truth))
-
-
-def _parser() -> argparse.ArgumentParser:
-    texts = {sample.name: sample.text for sample in SAMPLES} | _MORE
-    names = "\n".join(f"  {name:20} {text}" for name, text in texts.items())
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.support.made_captures",
-        description="Write a synthetic capture.",
-        epilog=f"samples:\n{names}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("name", choices=list(texts), metavar="NAME")
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Write a large synthetic capture.")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--truth", action="store_true", help="also write truth.json")
-    parser.add_argument("--megabytes", type=float, default=50, help="size of a large folder")
-    parser.add_argument("--waves", type=int, help="waves of a large folder")
-    parser.add_argument("--tokens", type=int, help="instructions a wave of a large folder")
-    return parser
+    parser.add_argument("--megabytes", type=float, default=50)
+    parser.add_argument("--waves", type=int)
+    parser.add_argument("--tokens", type=int, help="instructions a wave")
+    given = parser.parse_args()
+    write_large(given.out, given.megabytes, given.waves, given.seed, given.tokens)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

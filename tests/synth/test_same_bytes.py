@@ -8,7 +8,7 @@ import pytest
 
 from rcv_py.synth.samples import SAMPLES, SHIPPED
 from tests.golden.record import folder_digest
-from tests.support.made_captures import main, write_large
+from tests.support.made_captures import write_large
 from tests.support.paths import ROOT
 from tests.synth.conftest import Written
 
@@ -43,18 +43,3 @@ def test_a_large_folder_is_the_same_again(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_large(tmp_path / name, waves=10, tokens_per_wave=800, seed=9)
     assert digests(tmp_path / "one") == digests(tmp_path / "two")
-
-
-def test_the_command_writes_what_it_is_asked_for(tmp_path: Path, written: Written) -> None:
-    assert main(["matmul_small", "--out", str(tmp_path / "small"), "--seed", "0"]) == 0
-    assert digests(tmp_path / "small") == digests(written("matmul_small")[0].path)
-    assert main(["large", "--out", str(tmp_path / "large"), "--waves", "3", "--tokens", "600"]) == 0
-    assert len(list((tmp_path / "large").glob("se*.json"))) == 3
-
-
-def test_the_command_says_why_it_cannot_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "taken").write_text("")
-    assert main(["placeholder", "--out", str(tmp_path / "taken")]) == 1
-    error = capsys.readouterr().err
-    assert "taken cannot be written" in error
-    assert "Choose another folder." in error

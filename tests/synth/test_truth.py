@@ -1,9 +1,7 @@
 """The truth agrees with the files and with how a compute unit works."""
 
-import json
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from rcv_py.synth.build import build
 from rcv_py.synth.capture import SimulatedCause, SyntheticCapture, WaveRun, WaveTruth
 from rcv_py.synth.samples import SAMPLES
 from tests.support.fixtures import fixture_of_each
-from tests.support.made_captures import code_totals, main
+from tests.support.made_captures import code_totals
 from tests.synth.conftest import Written
 
 PLANS = ("matmul_small", "vector_add", "reduction", "kernels", "gfx11", "gfx12")
@@ -113,13 +111,3 @@ def test_rounds_are_the_branches_taken_and_one(capture: SyntheticCapture) -> Non
             executed = np.isin(truth.instruction, branches)
             assert np.count_nonzero(executed) == sum(rounds)
             assert np.count_nonzero(run.tokens[executed, 1] == 7) == sum(rounds) - len(rounds)
-
-
-def test_truth_is_written_only_when_asked(tmp_path: Path) -> None:
-    assert main(["matmul_small", "--out", str(tmp_path / "with"), "--truth"]) == 0
-    assert main(["matmul_small", "--out", str(tmp_path / "without")]) == 0
-    assert not (tmp_path / "without" / "truth.json").exists()
-    table = json.loads((tmp_path / "with" / "truth.json").read_bytes())
-    truth = simulated("matmul_small", 0).truth
-    assert table["lines"] == truth.lines.tolist()
-    assert len(table["waves"]) == len(truth.waves)
