@@ -98,13 +98,13 @@ class Shared(NamedTuple):
     waiting: ndarray  # the wave that last began to wait for it; modified
 
 
-class Heap(NamedTuple):
-    """Waves and the times of their events, the earliest first; int64, each column with room for all waves."""
+class Events(NamedTuple):
+    """The next event of each slot, int64 [slots]; modified."""
 
-    wave: ndarray
+    wave: ndarray  # NO_INDEX: nothing comes next
     moment: ndarray
     rank: ndarray
-    size: ndarray  # [3]: number of entries, whether the first one has been taken, the latest rank
+    latest: ndarray  # [1], the latest rank of all
 
 
 def play(recording: Recording) -> Played:
@@ -163,7 +163,7 @@ def play(recording: Recording) -> Played:
             arrived=np.zeros(meetings, dtype=wide),
             waiting=np.full(meetings, NO_INDEX, dtype=wide),
         ),
-        Heap(none.copy(), none.copy(), none.copy(), np.array([0, 0, latest])),
+        Events(*np.full((3, len(heads)), NO_INDEX, dtype=wide), np.array([latest])),
     )
     return Played(issue, begin, end, before)
 
@@ -185,85 +185,44 @@ def _pools(recording: Recording) -> dict[str, np.ndarray]:
 
 
 @part
-def is_sooner(heap: Heap, one: int, other: int) -> bool:
-    """Whether one heap entry comes before another."""
-    if heap.moment[one] != heap.moment[other]:
-        return bool(heap.moment[one] < heap.moment[other])
-    return bool(heap.rank[one] < heap.rank[other])
+def earliest(events: Events) -> int:
+    """The slot whose event comes first, NO_INDEX if nothing comes."""
+    first = NO_INDEX
+    for slot in range(len(events.wave)):
+        here = (events.moment[slot], events.rank[slot])
+        if events.wave[slot] >= 0 and (first < 0 or here < (events.moment[first], events.rank[first])):
+            first = slot
+    return first
 
 
 @part
-def swap(heap: Heap, one: int, other: int) -> None:
-    """Exchange two entries."""
-    wave, moment, rank = int(heap.wave[one]), int(heap.moment[one]), int(heap.rank[one])
-    heap.wave[one], heap.moment[one], heap.rank[one] = heap.wave[other], heap.moment[other], heap.rank[other]
-    heap.wave[other], heap.moment[other], heap.rank[other] = wave, moment, rank
+def push(events: Events, waves: RecordedWaves, wave: int, moment: int, rank: int) -> None:
+    """Make this the next event of a wave."""
+    slot = int(waves.slot[wave])
+    events.wave[slot], events.moment[slot], events.rank[slot] = wave, moment, rank
 
 
 @part
-def push(heap: Heap, wave: int, moment: int, rank: int) -> None:
-    """Add a wave, in the place of the taken wave if that is still empty."""
-    if heap.size[1]:
-        heap.size[1] = 0
-        heap.wave[0], heap.moment[0], heap.rank[0] = wave, moment, rank
-        sink(heap)
-        return
-    place = int(heap.size[0])
-    heap.size[0] = place + 1
-    heap.wave[place], heap.moment[place], heap.rank[place] = wave, moment, rank
-    while place > 0:
-        above = (place - 1) // 2
-        if not is_sooner(heap, place, above):
-            break
-        swap(heap, place, above)
-        place = above
-
-
-@part
-def sink(heap: Heap) -> None:
-    """Move the first entry down to its place."""
-    place, size = 0, int(heap.size[0])
-    while 2 * place + 1 < size:
-        child = 2 * place + 1
-        if child + 1 < size and is_sooner(heap, child + 1, child):
-            child += 1
-        if not is_sooner(heap, child, place):
-            break
-        swap(heap, place, child)
-        place = child
-
-
-@part
-def close_up(heap: Heap) -> None:
-    """Fill the place of the taken wave if it is still empty."""
-    if heap.size[1]:
-        heap.size[1] = 0
-        heap.size[0] -= 1
-        swap(heap, 0, int(heap.size[0]))
-        sink(heap)
-
-
-@part
-def try_at(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, moment: int) -> None:
+def try_at(events: Events, tokens: RecordedTokens, waves: RecordedWaves, wave: int, moment: int) -> None:
     """Schedule an attempt of a wave to issue its token; where waves take turns, the first that came."""
     token = int(tokens.order[int(waves.first[wave]) + int(waves.done[wave])])
     rank = int(tokens.rank[token])
     if tokens.in_turn[token]:
-        waited = min(int(heap.size[2]), moment - int(waves.came[wave]))
-        rank = (int(heap.size[2]) - waited << SLOT_BITS) + int(waves.slot[wave])
-    push(heap, wave, moment, rank)
+        waited = min(int(events.latest[0]), moment - int(waves.came[wave]))
+        rank = (int(events.latest[0]) - waited << SLOT_BITS) + int(waves.slot[wave])
+    push(events, waves, wave, moment, rank)
 
 
 @part
-def come_at(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, moment: int) -> None:
+def come_at(events: Events, tokens: RecordedTokens, waves: RecordedWaves, wave: int, moment: int) -> None:
     """Schedule the first attempt of a wave to issue its token."""
     waves.came[wave] = moment
-    try_at(heap, tokens, waves, wave, moment)
+    try_at(events, tokens, waves, wave, moment)
 
 
 @part
 def open_meeting(
-    heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, meeting: int
+    events: Events, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, meeting: int
 ) -> int:
     """Release the waves that wait for a meeting; return when it opened."""
     opens = int(shared.last[meeting]) + int(shared.opening[meeting])
@@ -271,7 +230,7 @@ def open_meeting(
     shared.waiting[meeting] = -1
     while wave >= 0:
         own = int(tokens.order[int(waves.first[wave]) + int(waves.done[wave])])
-        come_at(heap, tokens, waves, wave, opens + int(tokens.delay[own]))
+        come_at(events, tokens, waves, wave, opens + int(tokens.delay[own]))
         wave = int(waves.beside[wave])
     return opens
 
@@ -306,20 +265,20 @@ def ready_at(tokens: RecordedTokens, token: int, now: int) -> int:
 
 
 @part
-def come_to(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, now: int) -> None:
+def come_to(events: Events, tokens: RecordedTokens, waves: RecordedWaves, wave: int, now: int) -> None:
     """Arrive at the next token; without a barrier, schedule its attempt to issue at once."""
     token = int(tokens.order[int(waves.first[wave]) + int(waves.done[wave])])
     if tokens.meeting[token] >= 0 or tokens.signals[token] >= 0:
         waves.state[wave] = ARRIVES
-        push(heap, wave, now, int(tokens.rank[token]))
+        push(events, waves, wave, now, int(tokens.rank[token]))
         return
     waves.state[wave] = TRIES
-    come_at(heap, tokens, waves, wave, ready_at(tokens, token, now) + int(tokens.delay[token]))
+    come_at(events, tokens, waves, wave, ready_at(tokens, token, now) + int(tokens.delay[token]))
 
 
 @part
 def arrive(
-    heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, place: tuple[int, int, int]
+    events: Events, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, place: tuple[int, int, int]
 ) -> None:
     """Arrive at a barrier token: schedule its attempt to issue, or wait until its meeting opens."""
     wave, token, now = place
@@ -330,33 +289,33 @@ def arrive(
         if not come(shared, comes, now):
             wait_at(waves, shared, comes, wave)
             return
-        ready = max(ready, open_meeting(heap, tokens, waves, shared, comes))
+        ready = max(ready, open_meeting(events, tokens, waves, shared, comes))
     elif waits >= 0:
         if shared.arrived[waits] < shared.members[waits]:
             wait_at(waves, shared, waits, wave)
             return
         ready = max(ready, int(shared.last[waits]) + int(shared.opening[waits]))
-    come_at(heap, tokens, waves, wave, ready + int(tokens.delay[token]))
+    come_at(events, tokens, waves, wave, ready + int(tokens.delay[token]))
 
 
 @part
 def go_on(
-    heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, place: tuple[int, int, int]
+    events: Events, tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, place: tuple[int, int, int]
 ) -> None:
     """After the issue of a token, signal its meeting and go to the next token or the end of the wave."""
     wave, token, now = place
     waves.done[wave] += 1
     comes = int(tokens.signals[token])
     if comes >= 0 and comes != int(tokens.meeting[token]) and come(shared, comes, now):
-        open_meeting(heap, tokens, waves, shared, comes)
+        open_meeting(events, tokens, waves, shared, comes)
     at = int(waves.first[wave]) + int(waves.done[wave])
     if at < int(waves.first[wave + 1]):
-        come_to(heap, tokens, waves, wave, now + int(tokens.pace[token]))
+        come_to(events, tokens, waves, wave, now + int(tokens.pace[token]))
     else:
         ends = now + int(waves.tail[wave])
         for kind in range(CLASSES):
             ends = max(ends, int(waves.latest[wave * CLASSES + kind]))
-        push(heap, wave, ends, int(tokens.rank[token]))
+        push(events, waves, wave, ends, int(tokens.rank[token]))
 
 
 @part
@@ -379,17 +338,17 @@ def send(tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, place: tu
 
 
 @part
-def set_out(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int) -> None:
+def set_out(events: Events, tokens: RecordedTokens, waves: RecordedWaves, wave: int) -> None:
     """Begin a wave: go to its first token, or to its end."""
     now = int(waves.begin[wave]) + int(waves.lead[wave])
     if waves.first[wave] < waves.first[wave + 1]:
-        come_to(heap, tokens, waves, wave, now)
+        come_to(events, tokens, waves, wave, now)
     else:
-        push(heap, wave, now, int(waves.turn[wave]))
+        push(events, waves, wave, now, int(waves.turn[wave]))
 
 
 @part
-def finish(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, now: int) -> None:
+def finish(events: Events, tokens: RecordedTokens, waves: RecordedWaves, wave: int, now: int) -> None:
     """End a wave, and begin the next one in its slot."""
     waves.end[wave] = now
     pool = int(waves.pool[wave])
@@ -399,7 +358,7 @@ def finish(heap: Heap, tokens: RecordedTokens, waves: RecordedWaves, wave: int, 
         waves.slot[after] = waves.slot[wave]
         waves.before[after] = wave
         waves.begin[after] = now + int(waves.handover[after])
-        set_out(heap, tokens, waves, after)
+        set_out(events, tokens, waves, after)
 
 
 @part
@@ -415,34 +374,34 @@ def take(tokens: RecordedTokens, shared: Shared, token: int, now: int) -> int:
 
 
 @kernel
-def loop(tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, heap: Heap) -> None:
+def loop(tokens: RecordedTokens, waves: RecordedWaves, shared: Shared, events: Events) -> None:
     """Fill in when tokens issue and when waves begin and end; waves that follow none have a given begin.
 
-    Every index comes from a recording whose columns agree; a heap holds at most all waves.
+    Every index comes from a recording whose columns agree.
     """
     for wave in range(len(waves.begin)):
         if waves.begin[wave] < FAR:
-            set_out(heap, tokens, waves, wave)
+            set_out(events, tokens, waves, wave)
     while True:
-        close_up(heap)
-        if heap.size[0] == 0:
+        slot = earliest(events)
+        if slot < 0:
             break
-        wave, now = int(heap.wave[0]), int(heap.moment[0])
-        heap.size[1] = 1
+        wave, now = int(events.wave[slot]), int(events.moment[slot])
+        events.wave[slot] = NO_INDEX
         at = int(waves.first[wave]) + int(waves.done[wave])
         if at >= int(waves.first[wave + 1]):  # all tokens are done, or the wave has none
-            finish(heap, tokens, waves, wave, now)
+            finish(events, tokens, waves, wave, now)
             continue
         token = int(tokens.order[at])
         if waves.state[wave] == ARRIVES:
-            arrive(heap, tokens, waves, shared, (wave, token, now))
+            arrive(events, tokens, waves, shared, (wave, token, now))
             continue
         sent = take(tokens, shared, token, now)
         if sent == FAR:
             unit = int(tokens.resource[token])
             accepts = int(shared.free[unit]) - int(shared.depth[unit])
-            try_at(heap, tokens, waves, wave, accepts)
+            try_at(events, tokens, waves, wave, accepts)
             continue
         tokens.issue[token] = now
         send(tokens, waves, shared, (wave, token, sent))
-        go_on(heap, tokens, waves, shared, (wave, token, now))
+        go_on(events, tokens, waves, shared, (wave, token, now))
