@@ -12,8 +12,8 @@ from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.model.waves import WaveBatch
 from tests.analysis.plain import batch_of
+from tests.support.equal import differences
 from tests.support.read_twice import opened
-from tests.support.same import differences
 from tests.support.samples import sample_path
 
 SAMPLE = "counters"  # workgroups of four waves in a loop with barriers, and levels of memory

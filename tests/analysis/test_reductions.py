@@ -58,10 +58,10 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from tests.analysis.plain import batch_of
+from tests.support.equal import differences
 from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 from tests.support.read_twice import opened
-from tests.support.same import differences
 from tests.support.samples import sample_path, write_sample
 
 REDUCTIONS: dict[str, Reduction[Any, Any]] = {

@@ -18,9 +18,8 @@ from rcv_py.model.waves import WaveColumns
 from rcv_py.work.load import plan
 from tests.formats.test_broken_corpus import FILES, SHAPES, rich
 from tests.formats.test_broken_corpus import damaged as corpus
+from tests.support import equal
 from tests.support.command_runs import ON_A_CAPTURE, Run, a_place, run
-from tests.support.equal import ELSEWHERE as ELSEWHERE_IN_A_TRACE
-from tests.support.equal import differences
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.samples import sample_path, write_sample
@@ -43,7 +42,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 }
 # Commands that say what is wrong with files, or copy them; all others know only the tables made of them.
 OF_FILES = {"info", "check", "counters", "compare", "trend", "report", "index", "pack", "decode"}
-OF_A_PLACE = (*ELSEWHERE_IN_A_TRACE, "name", "target_from", "problems")  # no table of a trace
+OF_A_PLACE = (*equal.ELSEWHERE, "name", "target_from", "problems")  # no table of a trace
 BOTH_FORMS = {"no waves", "empty waves", "scattered tokens", "placeholder", "code.json cut in half"}
 ELSEWHERE = (
     "view",
@@ -162,7 +161,7 @@ def unlike(broken: dict[str, Path]) -> list[str]:
 
 
 def _are_alike(one: Trace, waves: list[WaveColumns], other: Trace, columns: list[WaveColumns]) -> bool:
-    return not any(differences(one, other, without=OF_A_PLACE)) and not any(differences(waves, columns))
+    return not equal.differences(one, other, without=OF_A_PLACE) and not equal.differences(waves, columns)
 
 
 @pytest.mark.parametrize("command", WORDS)
@@ -344,7 +343,6 @@ def test_control_c_is_quiet_in_a_process() -> None:
         text=True,
         env=dict(os.environ),  # without the COLUMNS that readline exports: a listing would be held
     )
-    assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=HANG_S)

@@ -15,9 +15,9 @@ from rcv_py.state.incremental import AnswerFlag, IncrementalAnswer
 from rcv_py.state.wave_store import WaveStore
 from tests.analysis import build
 from tests.analysis.in_memory import all_lines
+from tests.support.equal import differences
 from tests.support.fixtures import fixture_of
 from tests.support.read_twice import opened
-from tests.support.same import differences
 from tests.support.samples import sample_path
 
 trace = fixture_of(lambda: opened(sample_path("gfx12"))[0], scope="module")

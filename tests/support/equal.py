@@ -1,7 +1,8 @@
-"""Whether two captures hold the same, to the last number and type."""
+"""Whether two captures or results hold the same, to the last number and type."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,12 @@ from rcv_py.work.load import plan
 ELSEWHERE = ("path", "reader", "facts")  # of a trace: where it is, not what it holds
 
 
-def differences(one: Any, other: Any, place: str = "", without: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the places at which two values differ."""
+def differences(one: Any, other: Any, place: str = "", without: tuple[str, ...] = ()) -> list[str]:
+    """The places at which two values differ; nan equals nan."""
+    return list(_differences(one, other, place, without))
+
+
+def _differences(one: Any, other: Any, place: str, without: tuple[str, ...]) -> Iterator[str]:
     is_text = isinstance(one, str) and isinstance(other, str)  # a file keeps a message as its English text
     if type(one) is not type(other) and not is_text:
         yield f"{place}: {type(one).__name__} and {type(other).__name__}"
@@ -23,7 +28,7 @@ def differences(one: Any, other: Any, place: str = "", without: tuple[str, ...] 
         yield f"{place}: {str(one)[:200]} and {str(other)[:200]}"
         return
     for name, part in parts.items():
-        yield from differences(part, others[name], f"{place}{name}")
+        yield from _differences(part, others[name], f"{place}{name}", ())
 
 
 def _parts(value: Any, without: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
@@ -42,13 +47,13 @@ def _parts(value: Any, without: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 def _same(one: Any, other: Any) -> bool:
     if not isinstance(one, np.ndarray):
-        return bool(one == other)
+        return bool(one == other) or (isinstance(one, float) and isnan(one) and isnan(other))
     return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
 
 
 def trace_differences(one: Trace, other: Trace, without: tuple[str, ...] = ()) -> list[str]:
     """The places at which the tables of two captures, or the columns of their waves, differ."""
-    found = [*differences(one, other, "trace", (*ELSEWHERE, *without))]
+    found = differences(one, other, "trace", (*ELSEWHERE, *without))
     for job in plan(one.waves):
         found += differences(one.reader.columns(job), other.reader.columns(job), f"waves {job[:3]}")
     return found

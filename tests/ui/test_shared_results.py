@@ -15,8 +15,8 @@ from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.shared_results import STREAM_MS, SharedResults
 from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, Tasks
 from tests.analysis.in_memory import jumps
+from tests.support.equal import differences
 from tests.support.fixtures import fixture_of
-from tests.support.same import differences
 from tests.ui.window import SAMPLE
 
 trace = fixture_of(open_trace, SAMPLE)

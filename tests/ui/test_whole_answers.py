@@ -37,7 +37,7 @@ from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.work import findings, load, reduce
 from rcv_py.work.load import prepare
 from tests.analysis.in_memory import hotspot
-from tests.support.same import differences
+from tests.support.equal import differences
 from tests.support.samples import sample_path
 from tests.support.wave_folder import reader, trace, wave
 

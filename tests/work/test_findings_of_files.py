@@ -7,7 +7,7 @@ from rcv_py.analysis.findings.detect import findings, findings_from
 from rcv_py.formats.open import open_trace
 from rcv_py.work import load, reduce
 from rcv_py.work.reduce import Reducer
-from tests.support.same import differences
+from tests.support.equal import differences
 from tests.support.samples import sample_path
 
 

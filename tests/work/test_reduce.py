@@ -24,9 +24,9 @@ from rcv_py.work.load import RETRIES, STOPPED
 from rcv_py.work.reduce import Reducer
 from tests.support.busy_forever import BusyReader, begun
 from tests.support.deadly_readers import Mortal, Only
+from tests.support.equal import differences
 from tests.support.neighbours import BESIDE, after
 from tests.support.processes import wait_until
-from tests.support.same import differences
 from tests.support.samples import sample_path, write_sample
 from tests.support.wave_folder import reader, trace, wave
 
