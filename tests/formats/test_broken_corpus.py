@@ -19,6 +19,7 @@ from tests.support.whole_capture import (
     PLACES,
     capture,
     check_sentence,
+    every_kind,
     name_of,
     opened,
     read_all,
@@ -28,26 +29,13 @@ from tests.support.whole_capture import (
 )
 
 FIRST = name_of(PLACES[0])
-COUNTERS, MARKERS, SIBLING = "se0_perfcounter.json", "shaderdata_0_0.json", "other_simd_se0_0.json"
-STATES, SPM = "wstates2.json", "spm.json"
+COUNTERS, MARKERS, SIBLING = "se0_perfcounter.json", "shader.json", "other.json"
+STATES, SPM = "wstates1.json", "spm.json"
 
 
 def rich():
-    """The default capture with one file of every optional kind."""
-    files = capture()
-    files["filenames.json"] |= {
-        "shaderdata_filenames": {"0": [[MARKERS, 1000, 1100]]},
-        "other_simd_filenames": {"0": [[SIBLING, 1000, 1100]]},
-        "counter_names": ["SQ_BUSY_CU_CYCLES"],
-    }
-    return files | {
-        COUNTERS: {"data": [[1000, 1, 2, 3, 4, 1, 0]]},
-        MARKERS: {"records": [[1000, 6, 1, 0, 0, 0]]},
-        SIBLING: {"wgp": 1, "instructions": [[1000, 4, 3]]},
-        SPM: {"C": {"values": {"0": {"0": [[1, 2]]}}}},
-        name_of(PLACES[1]): b"",  # state curves are read only if a wave is lost
-        STATES: {"time": [1000, 1100], "state": [1, 0]},
-    }
+    """A capture with one file of every kind; a wave is lost, since state curves are read only then."""
+    return every_kind() | {name_of(PLACES[1]): b""}
 
 
 FILES = tuple(name for name in rich() if name not in (FIRST, name_of(PLACES[1]), "source_0_k.py"))

@@ -14,39 +14,13 @@ from hypothesis import strategies as st
 
 from rcv_py.base.errors import TraceError
 from rcv_py.formats.open import find_captures, open_trace
-from tests.support.folders import CODE, GOOD, OCCUPANCY, REALTIME, WAVE, mutated, one_wave, waves, write
+from tests.support.folders import mutated, write
 from tests.support.samples import sample_path
+from tests.support.whole_capture import every_kind
 
 SLOW = 30.0  # s of processor time; an opened folder of this size takes 5 ms
 
-# A file of each kind, so that damage reaches every reader.
-FULL = {
-    **GOOD,
-    "filenames.json": waves(
-        one_wave(),
-        other_simd_filenames={"0": [["other.json", 0, 9]]},
-        shaderdata_filenames={"0": [["shader.json", 0, 9]]},
-    ),
-    "code.json": {
-        **CODE,
-        "kernels": [{"address": 256, "codeobj": 1, "name": "_ZN1a1bIiEEv", "demangled": ""}],
-        "sqtt_funcmap": [[1, 2, "F", "_ZN1a1bEv", "/a.py:1"]],
-        "sqtt_funcmap_layout": [[1, 8, 4]],
-        "sqtt_funcmap_payloads": [[1, 2, 1]],
-    },
-    "occupancy.json": {
-        **OCCUPANCY,
-        "1": OCCUPANCY["0"],
-        "events": {"0": [{"type": 6, "payload": 7}, {"kind": "dispatch", "entry_point": {"address": 1}}]},
-    },
-    "realtime.json": {**REALTIME, "SE1": [[200, 900_000], [8200, 900_400]]},
-    "se0_perfcounter.json": {"data": [[10, 1, 2, 3, 4, 1, 0]]},
-    "spm.json": {"C": {"values": {"0": {"0": [[1, 2]]}}}},
-    "wstates1.json": {"name": "wstates1.json", "time": [1, 2], "state": [1, 0]},
-    "shader.json": {"records_schema": ["time"], "records": [[1, 6, 3, 1, 0, 0]]},
-    "other.json": {"wgp": 3, "instructions": [[1, 2, 3]]},
-    "se0_sm0_sl0_wv1.json": GOOD[WAVE],
-}
+FULL = every_kind()  # so that damage reaches every reader
 JSON_FILES = sorted(name for name in FULL if name.endswith(".json"))
 
 numbers = st.one_of(

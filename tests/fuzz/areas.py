@@ -58,7 +58,7 @@ from tests.fuzz.mutate import VALUES, damaged_bytes, damaged_text, damaged_tree
 from tests.support.checked_kernels import plain
 from tests.support.object_files import code_file
 from tests.support.paths import ROOT
-from tests.support.whole_capture import CODE, capture, wave, write
+from tests.support.whole_capture import CODE, every_kind, wave, write
 
 TYPED = (RcvError,)
 _USAGE = (2, 130)
@@ -106,32 +106,7 @@ class Ground:
         write_packed(self.packed, trace, [columns], facts=run_facts(self.capture, "my_kernel"))
 
 
-def _whole() -> dict[str, Any]:
-    files = capture()
-    files["filenames.json"] |= {
-        "other_simd_filenames": {"0": [["other.json", 0, 9]]},
-        "shaderdata_filenames": {"0": [["shader.json", 0, 9]]},
-        "counter_names": ["SQ_WAVES", "SQ_BUSY_CYCLES"],
-    }
-    files["code.json"] |= {
-        "kernels": [{"address": 0x1000, "codeobj": 4, "name": "_ZN1a1bIiEEv", "demangled": ""}],
-        "sqtt_funcmap": [[1, 2, "F", "_ZN1a1bEv", "/a.py:1"]],
-        "sqtt_funcmap_layout": [[1, 8, 4]],
-        "sqtt_funcmap_payloads": [[1, 2, 1]],
-    }
-    files["occupancy.json"]["events"] = {
-        "0": [{"type": 6, "payload": 7}, {"kind": "dispatch", "entry_point": {"address": 1}}]
-    }
-    return files | {
-        "se0_perfcounter.json": {"data": [[1010 + 8 * i, 1, 2, 3, 4, 1, 0] for i in range(6)]},
-        "spm.json": {"C": {"values": {"0": {"0": [[1, 2]]}}}},
-        "wstates1.json": {"name": "wstates1.json", "time": [1, 2], "state": [1, 0]},
-        "shader.json": {"records_schema": ["time"], "records": [[1001, 6, 3, 1, 0, 0]]},
-        "other.json": {"wgp": 3, "instructions": [[1001, 2, 3]]},
-    }
-
-
-FILES = _whole()
+FILES = every_kind()
 TABLES: dict[str, bytes] = {
     "1_kernel_trace.csv": b"Kind,Agent_Id,Kernel_Name,Dispatch_Id,VGPR_Count,Accum_VGPR_Count,SGPR_Count,"
     b"LDS_Block_Size,Scratch_Size,Start_Timestamp,End_Timestamp,Workgroup_Size_X,Workgroup_Size_Y,"

@@ -160,6 +160,32 @@ def capture(waves: Mapping[Place, dict[str, Any]] | None = None) -> Files:
     }
 
 
+def every_kind() -> Files:
+    """The files of the default capture, and one of every optional kind."""
+    files = capture()
+    files["filenames.json"] |= {
+        "other_simd_filenames": {"0": [["other.json", 0, 9]]},
+        "shaderdata_filenames": {"0": [["shader.json", 0, 9]]},
+        "counter_names": ["SQ_WAVES", "SQ_BUSY_CYCLES"],
+    }
+    files["code.json"] |= {
+        "kernels": [{"address": 0x1000, "codeobj": 4, "name": "_ZN1a1bIiEEv", "demangled": ""}],
+        "sqtt_funcmap": [[1, 2, "F", "_ZN1a1bEv", "/a.py:1"]],
+        "sqtt_funcmap_layout": [[1, 8, 4]],
+        "sqtt_funcmap_payloads": [[1, 2, 1]],
+    }
+    files["occupancy.json"]["events"] = {
+        "0": [{"type": 7, "payload": 7}, {"kind": "dispatch", "entry_point": {"address": 1}}]
+    }
+    return files | {
+        "se0_perfcounter.json": {"data": [[1010 + 8 * i, 1, 2, 3, 4, 1, 0] for i in range(6)]},
+        "spm.json": {"C": {"values": {"0": {"0": [[1, 2]]}}}},
+        "wstates1.json": {"name": "wstates1.json", "time": [1, 2], "state": [1, 0]},
+        "shader.json": {"records_schema": ["time"], "records": [[1001, 6, 3, 1, 0, 0]]},
+        "other.json": {"wgp": 3, "instructions": [[1001, 2, 3]]},
+    }
+
+
 def write(folder: Path, files: Mapping[str, Any]) -> Path:
     """Write the files (bytes as they are, all else as JSON) into a folder, which is made if need be."""
     folder.mkdir(parents=True, exist_ok=True)
