@@ -76,16 +76,6 @@ def test_hotspot_by_line_is_code_json_sorted(ranked: Path, column: str) -> None:
     assert sum(row["share_of_total"] for row in document["rows"]) == pytest.approx(1, abs=1e-3)
 
 
-def test_samples_are_ranked_where_there_are_no_cycles() -> None:
-    folder = sample_path("pc_sampling")
-    issued, stalled = (sum(row[place] for row in rows_of(folder)) for place in (10, 11))
-    document = json.loads(printed("hotspot", folder, "--json"))
-    assert document["measure"] == "PC samples"
-    assert document["totals"]["latency"] == issued + stalled
-    assert document["totals"]["stall"] == stalled > 0
-    assert f"{issued + stalled:,}" in printed("info", folder)
-
-
 def test_a_folder_of_captures_is_listed(library: Path) -> None:
     document = json.loads(printed("info", library, "--json"))
     assert document["schema"] == "rcv.captures/2"
@@ -95,11 +85,9 @@ def test_a_folder_of_captures_is_listed(library: Path) -> None:
     assert len(traced) > 2
     for entry in traced:
         rows = rows_of(Path(entry["path"]))
-        assert (entry["instructions"], entry["hits"], entry["latency"]) == (
-            len(rows),
-            sum(row[6] for row in rows),
-            sum(row[7] for row in rows),
-        )
+        assert entry["instructions"] == len(rows)
+        assert entry["hits"] == sum(row[6] for row in rows)
+        assert entry["latency"] == sum(row[7] for row in rows)
     lines = printed("info", library).splitlines()
     assert len(lines) == 1 + len(document["captures"])
     assert len({line.index("kernel") for line in lines[:1]}) == 1

@@ -164,10 +164,8 @@ def test_isa_lines_blocks_and_branches(folder: Path) -> None:
         taken[line] += sum(token.kind == JUMP for token in tokens)
         passed[line] += sum(token.kind == NEXT for token in tokens)
     for row in told(folder, "isa", "--branches")["rows"]:
-        assert (row["taken"], row["not_taken"]) == (
-            taken.pop(row["instruction"], 0),
-            passed.pop(row["instruction"], 0),
-        )
+        assert row["taken"] == taken.pop(row["instruction"], 0)
+        assert row["not_taken"] == passed.pop(row["instruction"], 0)
     assert not +taken
     assert not +passed
 
@@ -576,11 +574,9 @@ def test_index_adds_up_every_capture(library: Library) -> None:
         found = plain(folder)
         row, spent = rows[folder.name], found.by_line()
         whole = costs([token for tokens in spent.values() for token in tokens])
-        assert (row["hits"], row["latency"], row["stall"]) == (
-            whole["hits"],
-            whole["latency"],
-            whole["stall"],
-        )
+        assert row["hits"] == whole["hits"]
+        assert row["latency"] == whole["latency"]
+        assert row["stall"] == whole["stall"]
         stalls = {line: sum(token.stall for token in tokens) for line, tokens in spent.items()}
         assert stalls[row["top_instruction"]] == max(stalls.values())
         assert row["top_share_of_stall"] == pytest.approx(max(stalls.values()) / whole["stall"], abs=1e-6)
@@ -635,8 +631,10 @@ def test_check_counts_what_it_shows(noted: Path) -> None:
 def test_pc_samples_are_added_up(sampled: Path) -> None:
     rows = json.loads((sampled / "code.json").read_text())["code"]
     issued, stalled = sum(row[10] for row in rows), sum(row[11] for row in rows)
-    totals = told(sampled, "hotspot")["totals"]
-    assert (totals["latency"], totals["stall"]) == (issued + stalled, stalled)
+    document = told(sampled, "hotspot")
+    assert document["measure"] == "PC samples"
+    assert (document["totals"]["latency"], document["totals"]["stall"]) == (issued + stalled, stalled)
+    assert f"{issued + stalled:,}" in run("info", str(sampled)).out
     assert issued
     reasons = told(sampled, "summary")["stall_reasons"]
     by_reason = sorted(sum(row[12][at] for row in rows) for at in range(10))

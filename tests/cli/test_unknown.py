@@ -78,8 +78,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=DROPPED)
 def without(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    dropped = str(request.param)
-    folder = tmp_path_factory.mktemp("without") / "capture"
+    return request.param, lacking(request.param, tmp_path_factory.mktemp("without"))
+
+
+def lacking(dropped: str, place: Path) -> Path:
+    """A copy of the capture without these files, or without the states of its waves."""
+    folder = place / "capture"
     write_sample(SAMPLE, folder)
     for path in folder.glob("se*_wv*.json" if dropped == "timeline" else dropped):
         if dropped == "timeline":
@@ -88,7 +92,7 @@ def without(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             path.write_text(json.dumps(tree))
         else:
             path.unlink()
-    return dropped, folder
+    return folder
 
 
 @pytest.mark.parametrize("words", COMMANDS)
@@ -109,17 +113,38 @@ def test_no_number_becomes_nothing(words: str, without: tuple[str, Path], whole:
         assert now[name] is None, name
 
 
-def test_tables_show_a_dash(without: tuple[str, Path]) -> None:
-    dropped, folder = without
-    shown = {
-        "occupancy.json": ("index", "–"),
-        "timeline": ("waves", "–"),
-        "se*_wv*.json": ("isa --branches", "–"),
-    }
-    if dropped in shown:
-        words, dash = shown[dropped]
-        command, *more = words.split()
-        assert dash in run(command, str(folder), *more).out
+@pytest.mark.parametrize(
+    ("dropped", "words"),
+    [("occupancy.json", "index"), ("timeline", "waves"), ("se*_wv*.json", "isa --branches")],
+)
+def test_tables_show_a_dash(dropped: str, words: str, tmp_path: Path) -> None:
+    command, *more = words.split()
+    assert "–" in run(command, str(lacking(dropped, tmp_path)), *more).out
+
+
+def test_states_of_waves_without_a_timeline_are_not_known(tmp_path: Path) -> None:
+    folder = str(lacking("timeline", tmp_path))
+
+    def printed(*words: str) -> str:
+        found = run(words[0], folder, *words[1:])
+        assert found.code == 0, found.err
+        return found.out
+
+    rows = json.loads(printed("waves", "--json"))["rows"]
+    assert all(row[state] is None for row in rows for state in ("exec", "wait", "stall", "idle"))
+    assert all(row["hits"] for row in rows)
+    lines = printed("waves").splitlines()[1 : 1 + len(rows)]
+    assert all(line.split()[-4:] == ["–"] * 4 for line in lines)
+    name = rows[0]["wave"]
+    assert set(json.loads(printed("wave", name, "--json"))["states"].values()) == {None}
+    line = next(line for line in printed("wave", name).splitlines() if "states" in line)
+    assert "–" in line
+    assert "%" not in line
+    assert "states" not in json.loads(printed("summary", "--json"))
+    assert "States: –" in printed("summary")
+    assert "EXEC" not in printed("summary")
+    assert json.loads(printed("occupancy", "--by", "state", "--json"))["rows"] == []
+    assert "No wave with a timeline" in printed("occupancy", "--by", "state")
 
 
 MORE = (

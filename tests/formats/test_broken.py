@@ -13,14 +13,7 @@ DAMAGED = {
         {"filenames.json": None},
         "filenames.json is missing. Waves found by the names of their files: 1.",
     ),
-    "index cut off": ({"filenames.json": b'{"gfxip": 9'}, "filenames.json is damaged: it ends in the middle"),
     "index is a list": ({"filenames.json": []}, "filenames.json is damaged: it is not an index of waves."),
-    "name outside": (
-        {"filenames.json": waves({"0": {"0": {"0": {"0": [WAVE, 80, 140], "1": ["../x", 1, 2]}}}})},
-        "filenames.json names 1 file outside the capture folder, such as '../x'; they are not opened.",
-    ),
-    "no code": ({"code.json": None}, "code.json is missing: instructions have no text and no totals."),
-    "empty code": ({"code.json": b""}, "code.json is damaged: it is empty."),
     "code is a number": ({"code.json": b"7"}, "code.json is damaged: it is not a table of instructions."),
     "code rows are a number": (
         {"code.json": {"code": 7}},
@@ -32,11 +25,6 @@ DAMAGED = {
         "code.json gives 1 line number to a second instruction; their tokens are counted for the first.",
     ),
     "no debug info": ({"code.json": code(row("s_nop 0", 1))}, "No instruction has a source line"),
-    "no occupancy": (
-        {"occupancy.json": None},
-        "occupancy.json is missing: what ran on the other compute units is not known.",
-    ),
-    "occupancy garbage": ({"occupancy.json": b"\x00\x01"}, "occupancy.json is damaged: it is not JSON"),
     "bad events": ({"occupancy.json": {"0": [[1, 2], "x"]}}, "occupancy.json has 2 unusable wave events"),
     "placeholder": ({"filenames.json": waves(None), WAVE: None}, "No wave ran on the traced compute unit"),
     "wave gone": ({WAVE: None}, f"Wave files that are missing or empty: 1 of 1, such as {WAVE}."),
@@ -57,12 +45,7 @@ DAMAGED = {
         {"source_0_k.py": None},
         "snapshots.json has no copy of 1 of 1 source file, such as /src/k.py.",
     ),
-    "snapshots garbage": ({"snapshots.json": b"]"}, "snapshots.json is damaged: it is not JSON"),
     "snapshots is a list": ({"snapshots.json": []}, "snapshots.json is damaged: it is no tree of names."),
-    "counters cut off": (
-        {"se0_perfcounter.json": b'{"data": [[1'},
-        "se0_perfcounter.json is damaged: it ends",
-    ),
     "marker of no kind": (
         {"code.json": code(row("s_nop 0", 1, "/a.py:1"), sqtt_funcmap=[[1, 1, "?", "x"]])},
         "code.json has 1 unusable marker name",

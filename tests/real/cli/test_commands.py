@@ -1,6 +1,4 @@
-"""The rules of tests/cli/test_commands.py on real captures, and numbers of samples."""
-
-import json
+"""The rules of tests/cli/test_commands.py on real captures."""
 
 from tests.cli.test_commands import (
     test_a_folder_of_captures_is_listed,  # noqa: F401
@@ -9,18 +7,9 @@ from tests.cli.test_commands import (
     test_info_counts_what_is_in_the_files,  # noqa: F401
 )
 from tests.real.captures import THREAD_TRACES, TRACES, trace_path
-from tests.support.command_runs import printed
 from tests.support.fixtures import fixture_of, fixture_of_each
 
 traced = fixture_of_each(trace_path, THREAD_TRACES)
 capture = fixture_of_each(trace_path, TRACES)
 ranked = fixture_of_each(trace_path, ["pa_mqa_small", "flash_attn_small_after", "vec_add"])
 library = fixture_of(lambda: trace_path("pa_mqa_small").parents[1])
-
-
-def test_samples_are_ranked_where_there_are_no_cycles() -> None:
-    document = json.loads(printed("hotspot", trace_path("pcsampling"), "--json"))
-    assert document["measure"] == "PC samples"
-    assert document["totals"]["latency"] == 1306 + 3384
-    assert document["totals"]["stall"] == 3384
-    assert "4,690" in printed("info", trace_path("pcsampling"))
