@@ -54,12 +54,10 @@ def test_a_slip_of_the_keyboard_is_understood(word: str, hint: str) -> None:
 def test_shot_takes_numbers_apart() -> None:
     words = "shot x --panel isa --out a.png --size 900x600 --scale 2 --line 7 --range=-5:1000"
     arguments = parse([*words.split(), "--wave", "se0/simd1/slot2/wv3"])
-    assert (arguments.size, arguments.range, arguments.scale, arguments.line) == (
-        (900, 600),
-        (-5, 1000),
-        2,
-        7,
-    )
+    assert arguments.size == (900, 600)
+    assert arguments.range == (-5, 1000)
+    assert arguments.scale == 2
+    assert arguments.line == 7
     assert (arguments.panel, arguments.theme, arguments.out) == ("isa", "light", Path("a.png"))
 
 

@@ -215,11 +215,9 @@ def test_a_place_is_one_execution_and_what_it_waited_for(folder: Path) -> None:
                 assert token.time - cycles in {wave.tokens[at].issue for at in ran[producer]}
     assert places[0]["wave"] == wave.name
     _, of_wave = told(folder, "place", ":line 3", wave.name)["places"]
-    assert (of_wave["instruction"], of_wave["wave_start"], of_wave["wave_end"]) == (
-        None,
-        wave.begin,
-        wave.end,
-    )
+    assert of_wave["instruction"] is None
+    assert of_wave["wave_start"] == wave.begin
+    assert of_wave["wave_end"] == wave.end
 
 
 def source_texts(folder: Path) -> dict[str, list[str]]:

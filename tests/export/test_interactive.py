@@ -77,7 +77,6 @@ class Script:
     def read(self, page: str) -> None:
         """Unpack a page as a browser without its own inflate does."""
         found = _DATA.search(page)
-        assert found is not None
         self.give("letters", found[1])
         self("var page = Rcv.unpacked(Rcv.inflated(Rcv.fromBase64(letters)));1")
         self("var waves = Rcv.wavesOf(page), tokens = Rcv.tokensOf(page, waves), code = Rcv.codeOf(page);1")
@@ -201,7 +200,6 @@ def test_anchors_are_those_of_reports(script: Script) -> None:
 
 def test_the_policy_names_each_script_and_allows_no_other(page: str) -> None:
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
-    assert policy is not None
     said = policy[1].replace("&#x27;", "'")
     assert "default-src 'none'" in said
     assert "unsafe" not in said

@@ -217,8 +217,6 @@ def test_a_kernel_is_opened_as_a_trace_that_says_what_it_does_not_know():
     assert trace.kernel_name == "sum_rows"
     assert not len(trace.waves)
     assert any("has not run" in one.text for one in trace.problems_about(Affects.WAVES))
-    assert trace.facts is not None
-    assert trace.facts.allocated is not None
     assert trace.facts.allocated.lds == 1024  # float part[256]
     assert trace.facts.allocated.scratch == 0
     assert trace.code.kernels[0].lanes == 32
@@ -250,7 +248,6 @@ def test_a_file_with_several_kernels_names_them_and_options_choose():
     assert is_there(found[0])
     with choosing(target="gfx90a"):
         missing = locate(BUILT / "libtiny.so").error
-    assert missing is not None
     assert "gfx1100, gfx1201" in missing.hint
 
 
@@ -262,8 +259,6 @@ def test_a_folder_of_a_cache_lists_the_kernels_of_its_files(tmp_path):
     found = locate(tmp_path).captures()
     assert [path.name for path in found] == list(KERNELS)
     facts = open_trace(found[1]).facts
-    assert facts is not None
-    assert facts.kernel is not None
     assert (facts.kernel.threads, facts.kernel.lds) == (4 * 64, 4096)  # waves of 64 lanes; LDS of the launch
 
 

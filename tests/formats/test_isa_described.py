@@ -32,7 +32,6 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     found = read_description(written(tmp_path, FILE))
     assert found.architecture == "AMD CDNA 3"
     one = found.of("v_add_f32_e32")
-    assert one is not None
     assert (one.name, one.description, one.group) == ("v_add_f32", "Add two floats & more.", "VALU")
     assert found.of("v_plus_f32") is one
     assert found.of("s_nop").description == ""  # type: ignore[union-attr]

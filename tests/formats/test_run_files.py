@@ -40,7 +40,6 @@ def capture(tmp_path: Path, *rows: str, name: str = "ui_output_agent_1_dispatch_
 def test_a_launch_is_found_by_name(tmp_path: Path) -> None:
     folder = capture(tmp_path, row("other"), row("mine", 2, 64, 1024), row("mine_too", 3, 8))
     found = run_facts(folder, "mine").kernel
-    assert found is not None
     assert (found.vgprs, found.accum_vgprs, found.sgprs, found.lds) == (64, 4, 48, 1024)
     assert (found.workgroup, found.threads, found.file) == ((256, 2, 1), 512, "run_kernel_trace.csv")
 
@@ -53,7 +52,6 @@ def test_the_dispatch_id_chooses_among_the_same_name(tmp_path: Path) -> None:
 def test_launches_that_differ_are_told(tmp_path: Path) -> None:
     folder = capture(tmp_path, row("mine", 1, 64), row("mine", 2, 96), row("mine", 3, 96))
     found = run_facts(folder, "mine")
-    assert found.kernel is not None
     assert found.kernel.vgprs == 96
     assert "differ" in found.notes[0]
 
@@ -69,7 +67,6 @@ def test_a_kernel_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_names_with_commas_quotes_and_suffixes(tmp_path: Path) -> None:
     folder = capture(tmp_path, row('void f<1, ""x"">(int, float)', 1, 40))
     found = run_facts(folder, 'f<1, "x">(int,float)').kernel
-    assert found is not None
     assert found.vgprs == 40
 
 
@@ -77,7 +74,6 @@ def test_older_columns_are_read(tmp_path: Path) -> None:
     head = "Agent_Id,Dispatch_Id,Kernel_Name,Private_Segment_Size,Group_Segment_Size\n"
     folder = capture(tmp_path, "1,2,mine,16,512\n", head=head)
     found = run_facts(folder, "mine").kernel
-    assert found is not None
     assert (found.lds, found.scratch, found.vgprs, found.threads) == (512, 16, -1, 0)
 
 
@@ -99,8 +95,6 @@ def test_tables_lie_in_the_layout_of_a_library(tmp_path: Path) -> None:
         "Agent_Type,Name,Cu_Count,Product_Name\nGPU,gfx950,256,MI350X\n"
     )
     found = run_facts(folder, "mine", "gfx950")
-    assert found.kernel is not None
-    assert found.agent is not None
     assert (found.kernel.lds, found.agent.cus, found.agent.product) == (1024, 256, "MI350X")
     assert found.files == tuple(str(tables / f"small_{name}.csv") for name in ("kernel_trace", "agent_info"))
 
@@ -246,7 +240,6 @@ def test_where_no_table_knows_the_kernel_a_database_does(form: str, tmp_path: Pa
         rocpd.write(tmp_path / form)
     found = run_facts(folder, "slow", "gfx950")
     launch, agent = found.kernel, found.agent
-    assert launch is not None
     assert agent is not None
     assert (launch.dispatch, launch.vgprs, launch.lds, launch.workgroup) == (3, 128, 4096, (64, 1, 1))
     assert (launch.ns, launch.file) == (200, form)
@@ -263,21 +256,17 @@ def test_tables_are_believed_before_databases(tmp_path: Path) -> None:
     head = "Kernel_Name,Dispatch_Id,VGPR_Count"
     (tmp_path / "1_kernel_trace.csv").write_text(f"{head}\nslow(),3,77\n")
     found = run_facts(folder, "slow").kernel
-    assert found is not None
     assert (found.vgprs, found.file) == (77, "1_kernel_trace.csv")
 
 
 def test_kernels_that_were_loaded_are_known_without_a_launch(tmp_path: Path) -> None:
     rocpd.write(tmp_path / "out_results.db", without=["kernel_dispatch"])
     found = run_facts(tmp_path / "capture", "slow").kernel
-    assert found is not None
-    assert (found.dispatch, found.vgprs, found.lds, found.ns, found.workgroup) == (
-        -1,
-        128,
-        2048,
-        -1,
-        (-1, -1, -1),
-    )
+    assert found.dispatch == -1
+    assert found.vgprs == 128
+    assert found.lds == 2048
+    assert found.ns == -1
+    assert found.workgroup == (-1, -1, -1)
 
 
 def test_a_damaged_database_is_a_note_and_a_large_one_is_left_alone(
@@ -305,7 +294,6 @@ def test_registers_that_a_code_object_allocates_count_before_listed_and_named_on
         (tmp_path / f"host_7_gfx942_code_object_id_{number}.out").write_bytes(data)
     (tmp_path / "host_7_gfx942_code_object_id_5.out").write_bytes(b"no code object")
     facts = facts_about(trace)
-    assert facts.allocated is not None
     assert (facts.allocated.vgprs, facts.allocated.sgprs) == (31 * 8, 12 * 8)
     file = "host_7_gfx942_code_object_id_1.out"
     found = {one.name: one for one in occupancy_limits(trace, facts).limits}

@@ -99,11 +99,9 @@ class McpClient:
         self._reader.join()
         self._said = ""
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            assert stream is not None
             stream.close()
 
     def _write(self, message: dict[str, Any]) -> None:
-        assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(message) + "\n")
         self.process.stdin.flush()
 

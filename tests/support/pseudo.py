@@ -17,7 +17,6 @@ _KEPT = re.compile(r"(\{[^{}\s]*\}|<[^<>]*>)")  # places of values, and markup
 def script() -> ModuleType:
     """packaging/texts.py."""
     spec = util.spec_from_file_location("packaging_texts", ROOT / "packaging" / "texts.py")
-    assert spec is not None
     assert spec.loader is not None
     module = util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -99,7 +99,6 @@ def compare(tool: Path, path: Path, tallies: dict[str, Tally]) -> None:
 
 def _compare(tally: Tally, one: CodeObject, address: int, said: str) -> None:
     program = one.program(address)
-    assert program is not None
     at, texts = int(program.address[0]), dict(zip(program.address.tolist(), program.text, strict=True))
     for row in said.splitlines():
         size, *rest = row.split("\t")

@@ -46,7 +46,6 @@ def test_starts_need_no_disassembler(name: str) -> None:
     for function in alone.functions:
         if function.name:
             program = alone.program(function.address)
-            assert program is not None
             words = "".join(map(str, (program.size // 4).tolist()))
             assert words == TRUTH[name]["functions"][function.name]["words"]
 

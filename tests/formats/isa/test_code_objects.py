@@ -129,7 +129,6 @@ def test_texts_of_others_come_first_and_do_without_a_file() -> None:
     data = code_file({"one": NOP * 2 + ENDS})
     found = CodeObject(1, "x", read_image(data, "x"), {0x1604: "s_nop 7"})
     program = found.program(0x1600)
-    assert program is not None
     assert program.text[1] == "s_nop 7"
     rows = {
         0x100: "s_load_dword s0, s[0:1], 0x0",
@@ -137,7 +136,6 @@ def test_texts_of_others_come_first_and_do_without_a_file() -> None:
         0x10C: "v_mov_b32_e32 v0, 0",
     }
     alone = CodeObject(2, "code.json", None, rows).program(0x108)
-    assert alone is not None
     assert alone.size.tolist() == [8, 4, 4]
     assert alone.category.tolist() == [Category.SMEM, Category.BRANCH, Category.VALU]
     assert alone.target.tolist() == [-1, 0x108 + 4 - 8, -1]
@@ -161,7 +159,6 @@ def test_nobody_is_asked_for_what_others_disassembled(monkeypatch: pytest.Monkey
     texts = {0x1600: "s_nop 1", 0x1604: "s_nop 2", 0x1608: "s_endpgm"}
     found = CodeObject(1, "x", read_image(data, "x"), texts, known=[Candidate("llvm", "x")])
     program = found.program(0x1604)
-    assert program is not None
     assert (program.text, asked) == (tuple(texts.values()), [])
     assert found.program(0x160C) is not None
     assert len(asked) == 1
@@ -211,5 +208,4 @@ def test_the_descriptor_says_how_many_lanes_a_mask_has(properties: int, expected
     found = CodeObject(1, "x", read_image(data, "x"), known=[need_llvm()])
     for kernel in found.functions[:2]:
         program = found.program(kernel.address)
-        assert program is not None
         assert program.text[0] == f"v_cmp_lt_i32_e32 {expected}, v1, v1"

@@ -39,7 +39,6 @@ def test_registers_are_counted_in_the_granules_of_the_gpu(
         properties=properties,
     )
     found = allocated_registers(read_image(data, "a.out"), "mine", "a.out")
-    assert found is not None
     assert (found.vgprs, found.sgprs, found.lds, found.file) == (vgprs, sgprs, 2_048, "a.out")
 
 

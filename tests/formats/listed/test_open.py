@@ -210,6 +210,5 @@ def test_odd_cells_of_a_table_are_unknown(tmp_path: Path) -> None:
     trace = open_trace(path)
     found = stall_reasons(trace.code)
     assert (found.issued, found.stalled) == (1, 1)
-    assert trace.code.sample_waves is not None
     assert trace.code.sample_waves.tolist() == [3]
     assert any("2 of 4 PC samples (50.0 %) are invalid" in problem.text for problem in trace.problems)

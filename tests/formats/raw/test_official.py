@@ -176,7 +176,6 @@ def test_what_other_waves_hide_is_told_where_the_library_tells_it(
     if not is_second:  # which has no analysis to ask for
         assert trace.code.hidden is None
         return
-    assert trace.code.hidden is not None
     (row,) = np.flatnonzero(trace.code.hidden.any(axis=1)).tolist()
     assert int(trace.code.address[row]) == at
     assert trace.code.hidden[row].tolist() == [4, 2, 1]

@@ -236,7 +236,6 @@ def test_odd_values_of_a_document_are_invalid_or_unknown(tmp_path: Path) -> None
     text = json.dumps(found).replace(str(1 << 80), "1" * 18)  # larger ones are no JSON of ours
     path.write_text(text.replace(str(-(1 << 80)), "-1"))
     profile = read_profile(path)
-    assert profile.samples is not None
     assert profile.samples.all == 2 * len(odd)
     assert profile.samples.invalid["outside of every known code object"] == 7
     assert profile.samples.invalid["in a code object that the file does not list"] == 1

@@ -68,12 +68,10 @@ def test_single_launches_are_listed_the_longest_first(profile: Profile) -> None:
         ("slow()", 3, 2000, 200),
         ("quick", 2, 1000, 100),
     ]
-    assert (rows[0]["gpu"], rows[0]["workgroup"], rows[0]["grid"], rows[0]["lds"]) == (
-        "gfx950",
-        64,
-        1024,
-        4096,
-    )
+    assert rows[0]["gpu"] == "gfx950"
+    assert rows[0]["workgroup"] == 64
+    assert rows[0]["grid"] == 1024
+    assert rows[0]["lds"] == 4096
 
 
 def test_parts_of_a_counter_add_up_and_those_of_no_launch_are_left_out(profile: Profile) -> None:

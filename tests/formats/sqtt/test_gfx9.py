@@ -449,12 +449,10 @@ def test_user_data_tell_of_code_objects_and_clocks() -> None:
     stream = stream_of(*[(4 * at, token) for at, token in enumerate(said)])
     loaded, unloaded = stream.code_objects
     assert (loaded.id, loaded.address, loaded.size) == (77, 0x7F_7000_0000, 0x1_0000_5000)
-    assert (loaded.is_from_start, loaded.is_unload, unloaded.is_unload, unloaded.id) == (
-        True,
-        False,
-        True,
-        77,
-    )
+    assert loaded.is_from_start is True
+    assert loaded.is_unload is False
+    assert unloaded.is_unload is True
+    assert unloaded.id == 77
     assert stream.frequency == 100_000_000
     times = [4 * at for at, token in enumerate(said) if token in (clock(0xFFFF_FFF0), clock(0x10))]
     assert stream.realtime.tolist() == [[times[0], 3 << 32 | 0xFFFF_FFF0], [times[1], 4 << 32 | 0x10]]

@@ -579,8 +579,6 @@ def test_every_form_of_the_encoder_is_one_that_the_walk_knows():
                 names.get(name, Token[name.upper()] if name.upper() in Token.__members__ else rule & 0xFF)
                 == rule & 0xFF
             )
-            assert (rule >> 8 & 0xFF, rule >> 16 & 0xFF, rule >> 24 & 0xFFF) == (
-                bits,
-                first,
-                (1 << width) - 1,
-            )
+            assert rule >> 8 & 0xFF == bits
+            assert rule >> 16 & 0xFF == first
+            assert rule >> 24 & 0xFFF == (1 << width) - 1

@@ -23,8 +23,6 @@ def real(name: str) -> CaptureCosts:
 def test_the_flash_pair_is_compared_by_launch() -> None:
     for found in swapped(real("flash_attn_small_before"), real("flash_attn_small_after")):
         assert found.verdict is Verdict.SAME
-        assert found.kernel is not None
-        assert found.kernel.launch is not None
         assert abs(found.kernel.launch.duration.value - 1) < 0.01
         assert "80,980" in found.judgement.sentence
         assert "80,484" in found.judgement.sentence

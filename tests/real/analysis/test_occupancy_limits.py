@@ -45,6 +45,5 @@ def test_barriers_tell_how_many_waves_a_workgroup_puts_on_a_simd(tmp_path: Path)
         trace = open_trace(alone)
         assert run_facts(alone, trace.kernel_name).kernel is None
         found = waves_on_simd(trace, WORKGROUPS.of(trace, load_all(trace, workers=0)))
-        assert told is not None
         assert found in (0, -(-told.threads // 256))
         assert limits_of_work(trace, RunFacts()).waves >= 1

@@ -15,7 +15,6 @@ def test_a_known_launch_computes_twice_m_n_k() -> None:
     """4096 x 4096 x 4096, by 1,024 workgroups of 4 waves, each of which makes a tile of 128 x 128."""
     trace = real_trace("preshuffle_gemm")
     run = facts_about(trace, ())
-    assert run.kernel is not None
     groups = run.kernel.grid[0] * run.kernel.grid[1] // run.kernel.threads
     assert groups * 128 * 128 == 4096 * 4096
     facts = roofline_facts(trace, of(trace), run, 64)

@@ -48,13 +48,11 @@ def test_processes_find_the_same() -> None:
     paths = [trace_path(name) for name in ("pa_mqa_small", "fused_rope_cache", "vec_add")]
     here, there = (list(library_rows(paths, jobs)) for jobs in (0, 2))
     for one, other in zip(here, there, strict=True):
-        assert (one.path, one.isa, one.latency, one.health, one.error) == (
-            other.path,
-            other.isa,
-            other.latency,
-            other.health,
-            other.error,
-        )
+        assert one.path == other.path
+        assert one.isa == other.isa
+        assert one.latency == other.latency
+        assert one.health == other.health
+        assert one.error == other.error
 
 
 def test_the_longest_comes_first_and_all_can_be_opened(library: Path) -> None:

@@ -13,7 +13,6 @@ from tests.real.captures import SHARED
 def test_a_descriptor_agrees_with_the_recorded_launch(name: str) -> None:
     trace = open_trace(SHARED / "raw" / name)
     found = facts_about(trace).allocated
-    assert found is not None
     assert found.vgprs == trace.dispatches[0].vgprs > 0
     assert [kernel.lanes for kernel in trace.code.kernels] == [found.lanes]
     assert found.lanes == (64 if name.startswith("gfx9") else 32)
@@ -25,6 +24,5 @@ def test_a_kernel_that_calls_allocates_what_its_note_says() -> None:
     image = CodeObject.open(path).image
     assert image is not None
     found = allocated_registers(image, "caller", path.name)
-    assert found is not None
     assert (found.vgprs, found.sgprs, found.lds) == (152, 48, 2_048)
     assert (found.threads, found.is_exact, found.lanes, found.scratch) == (256, True, 64, 0)
