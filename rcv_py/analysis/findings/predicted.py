@@ -137,7 +137,11 @@ def predicted(found: Findings, player: Player, report: Report = silent) -> Findi
 
 
 class _Trials:
-    """The trials of findings, each played once."""
+    """The trials of findings, each played once.
+
+    What competes is first played under the usual guess, which alone decides the gain, and only the best under
+    all of them, which decide the range.
+    """
 
     def __init__(self, found: Findings, player: Player) -> None:
         self._player, self._found = player, found
@@ -176,40 +180,53 @@ class _Trials:
         first = RemedyAdvice(finding.remedy, finding.remedy_id, finding.effort, trial)
         advices, slower = (first, *finding.others), list[str]()
         for place, one in enumerate(advices):
-            own = self._own_gain(one, finding)
-            if own is None or own.gain >= -LEAST:
-                best, gain = one, own
-                for other in advices[place + 1 :] if one.id in MOVES and own is not None else ():
-                    more = self._own_gain(other, finding) if other.id in MOVES else None
-                    if gain is not None and more is not None and more.gain > gain.gain:
-                        best, gain = other, more
-                return best, gain, slower
+            own = self._own_gain(one, finding, is_quick=True)
+            if own is None:
+                return one, None, slower
+            if own.gain >= -LEAST:
+                others = [other for other in advices[place + 1 :] if {one.id, other.id} <= MOVES]
+                tried = [(self._own_gain(other, finding, is_quick=True), other) for other in others]
+                moves = [(own, one), *((more, other) for more, other in tried if more is not None)]
+                best = max(moves, key=lambda move: move[0].gain)[1]
+                return best, self._own_gain(best, finding), slower
             slower.append(Message(SLOWER, signed_percent(-own.gain), one.trial.text if one.trial else ""))
         return None, None, slower
 
-    def _own_gain(self, advice: RemedyAdvice, finding: Finding) -> Predicted | None:
+    def _own_gain(
+        self, advice: RemedyAdvice, finding: Finding, *, is_quick: bool = False
+    ) -> Predicted | None:
         trial = advice.trial
-        return None if trial is None or trial.is_limit else self._gain(trial.changes, finding)
+        return (
+            None if trial is None or trial.is_limit else self._gain(trial.changes, finding, is_quick=is_quick)
+        )
 
     def _limit(
         self, trial: RemedyExperiment, finding: Finding
     ) -> tuple[Predicted | None, RemedyExperiment | None]:
         """Return the best way to the limit of a finding and its gain; None if none can be played."""
-        played = [(self._gain(changes, finding), changes) for changes in trial.limits]
-        known = [(gain, changes) for gain, changes in played if gain is not None]
-        if not known:
-            return None, None
-        best, changes = max(known, key=lambda one: one[0].gain)
-        return best, trial._replace(changes=changes, is_limit=True)
+        ways = list(trial.limits)
+        if len(ways) > 1:
+            gains = {changes: self._gain(changes, finding, is_quick=True) for changes in ways}
+            known = [(gain, changes) for changes, gain in gains.items() if gain is not None]
+            ways = [changes for _, changes in sorted(known, key=lambda one: -one[0].gain)]
+        for changes in ways:
+            if (gain := self._gain(changes, finding)) is not None:
+                return gain, trial._replace(changes=changes, is_limit=True)
+        return None, None
 
-    def _gain(self, changes: tuple[Change, ...], finding: Finding) -> Predicted | None:
-        """Return the gain of changes, None if they cannot be played."""
-        if changes not in self.played:
-            try:
-                self.played[changes] = self._player.predict(changes)
-            except UsageError:  # waves would never end: nothing is predicted
-                return None
-        change = kernel_change(self._found, self.played[changes], finding)
+    def _gain(
+        self, changes: tuple[Change, ...], finding: Finding, *, is_quick: bool = False
+    ) -> Predicted | None:
+        """Return the gain of changes, None if they cannot be played; `is_quick`: without its range."""
+        found = self.played.get(changes)
+        try:
+            if found is None:
+                found = self._player.predict(changes, is_quick=is_quick)
+        except UsageError:  # waves would never end: nothing is predicted
+            return None
+        if not is_quick:
+            self.played[changes] = found
+        change = kernel_change(self._found, found, finding)
         return Predicted(-change.share, -change.high, -change.low, -change.replayed)
 
 

@@ -128,6 +128,7 @@ class Player:
         self._ceilings = cache(ceilings)
         self._units = [PlayedUnit(stream) for stream in streams if len(stream)]
         self._firsts: dict[Guess, list[PlayedUnit]] = {}
+        self._quick: dict[tuple[Change, ...], _Compared] = {}  # under the usual guess alone
 
     def recordings(self, guess: Guess = USUAL) -> list[Recording]:
         """Return the recording of each compute unit under a guess."""
@@ -155,8 +156,10 @@ class Player:
         guesses = (USUAL, *(() if is_quick else OTHERS))
         changes = ceilings.fitted(changes)
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            found = [self._compared(pool, guess, changes) for guess in guesses]
-        usual = found[0]
+            usual = self._quick.pop(changes, None) or self._compared(pool, USUAL, changes)
+            found = [usual, *(self._compared(pool, guess, changes) for guess in guesses[1:])]
+        if is_quick:
+            self._quick[changes] = usual
         shares = [one.share for one in found if one.total]
         shares += [unit.after / unit.before - 1 for unit in usual.units if unit.before]
         is_affected = any(one.is_affected for one in found)
