@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from rcv_py.analysis.attribution.lines import VMEM
-from rcv_py.analysis.whatif.changes import Change, Free, MoreWaves, chosen
+from rcv_py.analysis.whatif.changes import Change, Free, MoreWaves
 from rcv_py.analysis.whatif.wave_slots import residents
 from rcv_py.base.text import Message, plural
 
@@ -40,10 +40,12 @@ class Ceilings(NamedTuple):
         """
         if not self.roof or not span:
             return 0
-        left_out = [line for one in changes if isinstance(one, Free) for line in one.lines]
-        is_vector = recording.unit == VMEM
-        rate = int(recording.moves[is_vector].sum()) / span / self.roof
-        kept = int(recording.moves[is_vector & ~chosen(recording, left_out)].sum())
+        left_out = {line for one in changes if isinstance(one, Free) for line in one.lines}
+        requested = int(recording.requested.sum())
+        rate = requested / span / self.roof
+        kept = requested - sum(
+            int(recording.requested[line]) for line in left_out if 0 <= line < recording.rows
+        )
         if rate > 1 and not (rate <= CACHED and _memory_waits(stream) >= WAITS):
             return 0
         return min(span, -int(-kept // self.roof))

@@ -17,7 +17,7 @@ All of the loop's state is in three arrays, because each array that a function t
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy import ndarray
@@ -32,6 +32,10 @@ OWN, OF_SIMD, OF_ALL, ARRIVES = range(4)  # what the next event of a wave shares
 # next event shares, 1 + its queue, the class of its return, `least`, and 1 + the unit that it takes.
 PACE, DELAY, WORD, HOLD, RANK, SERVICE, AWAIT, AWAIT_END = range(8)
 COLUMNS = {PACE: "pace", DELAY: "delay", HOLD: "hold", RANK: "rank", SERVICE: "service"}
+SEATED_BY = (
+    *("before", "simd", "pool", "turn", "depth", "in_turn", "members", "opening"),
+    *("first", "begin", "lead", "tail", "handover"),
+)
 IN_WORD = ("meeting", "signals", "queue", "in_order", "least", "resource")
 APART = ("order", "meeting", "signals", "latency")  # behind these rows, each column in one piece
 QUEUE_BIT, CLASS_BIT, LEAST_BIT, UNIT_BIT = 2, 4, 6, 16
@@ -115,6 +119,7 @@ class Board:
         self._one = Lock()  # a play at a time
         self._shown: Recording | None = None
         self._tokens = self._table = _aligned(0, NARROW.dtype)
+        self._seats: _Seats | None = None
 
     def play(self, recording: Recording, *, waves_only: bool = False) -> Played:
         """Return when each event happens; `waves_only`: when waves begin and end."""
@@ -151,28 +156,67 @@ class Board:
         self._tokens[places] = values
 
     def _played(self, recording: Recording, waves_only: bool) -> Played:
+        if self._seats is None or not self._seats.fit(recording):
+            self._seats = _Seats.of(recording)
+        seats, n = self._seats, len(recording)
+        back = len(seats.rows)
+        count = back + n + (0 if waves_only else n)
+        if len(self._table) != count:
+            self._table = _aligned(count, np.dtype(np.int64))
+        table = self._table
+        table[:back], table[back:] = seats.rows, FAR
+        moment_bit = seats.slot_bits + max(16, int(recording.rank.max(initial=0)).bit_length())
+        latest = 1 << 61 >> moment_bit
+        columns = {name: column * n for column, name in enumerate(APART, ROW)}
+        state = LoopState(
+            tokens=self._tokens,
+            awaited=recording.awaited,
+            table=table,
+            **{name: begin for name, begin in (seats.at | columns).items() if name in LoopState._fields},
+            back=back,
+            issue=NO_INDEX if waves_only else back + n,
+            slot_bits=seats.slot_bits,
+            moment_bit=moment_bit,
+            latest=latest,
+            never=latest << moment_bit,
+        )
+        loop(state)
+        waves = seats.at["waves"]
+        own = table[waves : waves + WAVE_ROW * len(recording.begin)].reshape(-1, WAVE_ROW)
+        begin, end, before = (own[:, column].copy() for column in (BEGIN, END, BEFORE))
+        before[before >= 0] = (before[before >= 0] - waves) // WAVE_ROW
+        return Played(table[back + n :].copy(), begin, end, before)
+
+
+class _Seats(NamedTuple):
+    """The rows of the table before a play, which many recordings of a compute unit share."""
+
+    columns: tuple[ndarray, ...]  # that the rows are made of, of the recording
+    queues: int
+    rows: ndarray  # int64
+    at: dict[str, int]  # where each kind of rows begins
+    slot_bits: int
+
+    @classmethod
+    def of(cls, recording: Recording) -> Self:
+        """Return the rows for a recording."""
         heads = np.flatnonzero(recording.before < 0)
         simd = np.unique(recording.simd, return_inverse=True)[1]
         heads = heads[np.argsort(simd[heads], kind="stable")]
         pool, following, after = _pools(recording)
-        n, simds = len(recording), int(simd.max(initial=-1)) + 1
+        simds, queues = int(simd.max(initial=-1)) + 1, _queues(recording)
         counts = {
             "slots": ROW * len(heads),
             "units": ROW * (len(recording.depth) + 1),
             "simds": ROW * (simds + 1),
             "meetings": ROW * len(recording.members),
             "waves": WAVE_ROW * len(recording.begin),
-            "queues": int(recording.queue.max(initial=0)) + 1,
+            "queues": queues,
             "pools": len(following),
-            "back": n,
-            "issue": 0 if waves_only else n,
         }
         ends = np.cumsum([*counts.values()]).tolist()
         at = {name: end - counts[name] for name, end in zip(counts, ends, strict=True)}
-        if len(self._table) != ends[-1]:
-            self._table = _aligned(ends[-1], np.dtype(np.int64))
-        table = self._table
-        table[: at["back"]], table[at["back"] :] = 0, FAR
+        table = np.zeros(ends[-1], dtype=np.int64)
 
         def rows(name: str, width: int = ROW) -> np.ndarray:
             return table[at[name] : at[name] + counts[name]].reshape(-1, width)
@@ -194,25 +238,19 @@ class Board:
         own[:, POOL], own[:, AFTER] = at["pools"] + pool, place(after)
         own[:, LATEST : LATEST + CLASSES] = -FAR
         rows("queues", 1)[:, 0], rows("pools", 1)[:, 0] = -FAR, place(following)
-        slot_bits = len(heads).bit_length()
-        moment_bit = slot_bits + max(16, int(recording.rank.max(initial=0)).bit_length())
-        latest = 1 << 61 >> moment_bit
-        begins = at | {name: column * n for column, name in enumerate(APART, ROW)}
-        begins["issue"] = NO_INDEX if waves_only else at["issue"]
-        state = LoopState(
-            tokens=self._tokens,
-            awaited=recording.awaited,
-            table=table,
-            **{name: begin for name, begin in begins.items() if name in LoopState._fields},
-            slot_bits=slot_bits,
-            moment_bit=moment_bit,
-            latest=latest,
-            never=latest << moment_bit,
+        columns = tuple(getattr(recording, name) for name in SEATED_BY)
+        return cls(columns, queues, table, at, len(heads).bit_length())
+
+    def fit(self, recording: Recording) -> bool:
+        """Whether the rows are those of a recording."""
+        is_known = all(
+            getattr(recording, name) is one for name, one in zip(SEATED_BY, self.columns, strict=True)
         )
-        loop(state)
-        begin, end, before = (own[:, column].copy() for column in (BEGIN, END, BEFORE))
-        before[before >= 0] = (before[before >= 0] - at["waves"]) // WAVE_ROW
-        return Played(rows("issue", 1)[:, 0].copy(), begin, end, before)
+        return is_known and self.queues == _queues(recording)
+
+
+def _queues(recording: Recording) -> int:
+    return int(recording.queue.max(initial=0)) + 1
 
 
 def _changed(recording: Recording, shown: Recording | None, name: str) -> np.ndarray:

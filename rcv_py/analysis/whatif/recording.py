@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,6 +120,13 @@ class Recording:
         place[self.order] = np.arange(len(self))
         return place
 
+    @cached_property
+    def requested(self) -> np.ndarray:
+        """Bytes that the vector memory operations of each code row move, int64 [rows + 1]."""
+        is_vector = self.unit == VMEM
+        moved = np.bincount(self.line[is_vector], self.moves[is_vector], self.rows + 1)
+        return moved.astype(np.int64)
+
     @property
     def by_rule(self) -> np.ndarray:
         """The column `ruled`, from the order in which the waves begin."""
@@ -181,16 +189,13 @@ def recording(stream: TokenStream, guess: Guess = USUAL) -> Recording:
     back = np.where(frame.results > 0, stream.issue + frame.results, back)
     ready = _ready(stream, frame, back)
     delay = np.minimum(np.maximum(units.since - ready, 0), stream.issue - ready)
-    short = _END_TURNS * stream.lines.step
     columns = _narrow(delay=delay, latency=latency + frame.results)
     return Recording(
         **frame.columns,
         **columns,
         **units.columns,
         **memory.columns,
-        tail=np.where(memory.is_drained, np.minimum(frame.life_tail, short), frame.life_tail),
         is_held=guess.is_held,
-        in_turn=np.zeros(len(units.columns["depth"]), dtype=bool),
         rows=len(stream.lines) - 1,
         step=stream.lines.step,
     )
@@ -293,7 +298,6 @@ class _Memory(NamedTuple):
     operation: np.ndarray  # int64, tokens ordered by wave and then by class
     gone: np.ndarray  # int64 [tokens], when each left its queue
     most: np.ndarray  # int64 [tokens], from then on until the latest return
-    is_drained: np.ndarray  # bool [waves], the end of the wave waited for operations
 
 
 @memoized
@@ -374,8 +378,13 @@ def _memory(stream: TokenStream, awaits: _Awaits, sent: np.ndarray, tail: np.nda
     for number in range(len(_QUEUES)):
         rows = in_time(stream, np.flatnonzero(queue == number))
         gone[rows], service[rows] = serve(gone[rows], service[rows], latest[rows])
-    columns = {"is_measured": is_measured, **_narrow(queue=queue, service=service)}
-    return _Memory(columns, operation, gone, latest - gone, drains)
+    columns = {
+        "is_measured": is_measured,
+        # The end of a wave may have waited for operations.
+        "tail": np.where(drains, np.minimum(tail, _END_TURNS * stream.lines.step), tail),
+        **_narrow(queue=queue, service=service),
+    }
+    return _Memory(columns, operation, gone, latest - gone)
 
 
 def _returned(stream: TokenStream, memory: _Memory, guess: Guess) -> tuple[np.ndarray, np.ndarray]:
@@ -558,7 +567,8 @@ def _units(stream: TokenStream, has_contention: bool) -> _Units:
     hold = np.zeros(len(stream), dtype=np.int64)
     sent, since = stream.issue.copy(), stream.issue.copy()
     hold[rows], sent[rows], since[rows] = taken
-    return _Units({"depth": depth, **_narrow(resource=resource, hold=hold)}, sent, since)
+    columns = {"depth": depth, "in_turn": np.zeros(len(depth), dtype=bool)}
+    return _Units(columns | _narrow(resource=resource, hold=hold), sent, since)
 
 
 def _slots(stream: TokenStream, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
