@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import struct
 import sys
@@ -12,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from bench.table import Options, Row, measure
-from bench.tree import watch
+from bench.tree import new_home, watch
 
 BUFFER = 96 << 20  # bytes that rocprofv3 gives a shader engine
 FIRST, WHOLE = 1.0, 8.0  # seconds for a buffer on two quiet processors
@@ -71,27 +70,21 @@ def captures(is_full: bool) -> Iterable[tuple[str, Callable[[Path], None], bool]
 @measure("raw-open")
 def raw_open(options: Options) -> Iterable[Row]:
     """Seconds and memory from the start of a process to the waves of a raw capture."""
-    with tempfile.TemporaryDirectory() as kernels, tempfile.TemporaryDirectory() as place:
-        before = os.environ.get("NUMBA_CACHE_DIR")
-        os.environ["NUMBA_CACHE_DIR"] = kernels
-        try:
-            for number, (name, write, is_limited) in enumerate(captures(options.full)):
-                folder = Path(place) / str(number)
-                write(folder)
-                if is_limited:
-                    watch(["-m", "bench.raw_open", str(folder)])  # makes machine code
-                seen = watch(["-m", "bench.raw_open", str(folder)])
-                limits = (FIRST, WHOLE) if is_limited else (None, None)
-                yield Row(f"{name}: its beginning", seen.at("beginning"), limits[0], "s")
-                yield Row(f"{name}: all waves", seen.at("waves"), limits[1], "s")
-                yield Row(f"{name}: CPU", seen.cpu_at("waves"), None, "s")
-                most = (OF_WINDOW + A_TOKEN * seen.said["tokens"]) / 1e6
-                yield Row(f"{name}: peak of its processes", seen.peak / 1e6, most, "MB", 0)
-                shutil.rmtree(folder)
-        finally:
-            os.environ.pop("NUMBA_CACHE_DIR")
-            if before is not None:
-                os.environ["NUMBA_CACHE_DIR"] = before
+    with new_home() as home, tempfile.TemporaryDirectory() as place:
+        for number, (name, write, is_limited) in enumerate(captures(options.full)):
+            folder = Path(place) / str(number)
+            write(folder)
+            words = ["-m", "bench.raw_open", str(folder)]
+            if is_limited:
+                watch(words, home)  # makes machine code
+            seen = watch(words, home)
+            limits = (FIRST, WHOLE) if is_limited else (None, None)
+            yield Row(f"{name}: its beginning", seen.at("beginning"), limits[0], "s")
+            yield Row(f"{name}: all waves", seen.at("waves"), limits[1], "s")
+            yield Row(f"{name}: CPU", seen.cpu_at("waves"), None, "s")
+            most = (OF_WINDOW + A_TOKEN * seen.said["tokens"]) / 1e6
+            yield Row(f"{name}: peak of its processes", seen.peak / 1e6, most, "MB", 0)
+            shutil.rmtree(folder)
 
 
 def opened(folder: Path) -> None:
@@ -99,7 +92,7 @@ def opened(folder: Path) -> None:
     from rcv_py.tuning import memory  # noqa: PLC0415 - its imports are measured
     from rcv_py.work.ahead import Preload  # noqa: PLC0415 - `opened` measures imports
 
-    memory.begin_start()  # nobody but a window looks for garbage in its process
+    memory.begin_start()  # as a window does
     ahead = Preload.of(folder)
     assert ahead is not None
     trace = ahead.open(early=lambda _: print("beginning", time.monotonic(), flush=True))

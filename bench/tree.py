@@ -9,6 +9,7 @@ import tempfile
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -132,13 +133,21 @@ def environment() -> dict[str, str]:
     return kept | {"QT_QPA_PLATFORM": f"{OFFSCREEN}:configfile={SCREEN}"}
 
 
-def watch(words: Sequence[str]) -> Seen:
-    """Run `python WORDS` as a user's machine would, and look at it until it ends; raise if it fails."""
+def new_home() -> tempfile.TemporaryDirectory[str]:
+    """A folder for settings and caches, as at the first start on a machine."""
+    return tempfile.TemporaryDirectory(prefix="rcv-bench-")
+
+
+def watch(words: Sequence[str], home: str = "") -> Seen:
+    """Run `python WORDS` as a user's machine would, and look at it until it ends; raise if it fails.
+
+    It starts for the first time, or again with what earlier runs left in a folder of `new_home`.
+    """
     seen = Seen()
-    with tempfile.TemporaryDirectory(prefix="rcv-bench-") as home, tempfile.TemporaryFile("w+") as out:
-        first_start = {"XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
+    with nullcontext(home) if home else new_home() as used, tempfile.TemporaryFile("w+") as out:
+        folders = {"XDG_CONFIG_HOME": used, "XDG_CACHE_HOME": used}
         seen.began = time.monotonic()
-        process = subprocess.Popen([sys.executable, *words], stdout=out, env=environment() | first_start)
+        process = subprocess.Popen([sys.executable, *words], stdout=out, env=environment() | folders)
         _follow(process, seen)
         out.seek(0)
         lines = [line.split() for line in out.read().splitlines()]
