@@ -12,9 +12,8 @@ import pytest
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.options.commands import COMMANDS
-from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
-from tests.support.programs import write_program
+from tests.support.programs import finished, write_program
 from tests.support.samples import write_sample
 
 PAGE = (ROOT / "docs" / "automation.md").read_text()
@@ -46,14 +45,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def shell(place: Path, script: str) -> subprocess.CompletedProcess[str]:
     """Run a script as a careful person would: it ends at the first command that fails."""
-    return subprocess.run(
+    return finished(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=place,
         env={**os.environ, "PATH": f"{place / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=HANG_S,
-        check=False,
     )
 
 

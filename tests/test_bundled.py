@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
+from tests.support.programs import finished
 
 ASKED = (
     "from rcv_py.base.colors import ROLES\n"
@@ -19,14 +20,11 @@ ASKED = (
 def test_a_package_has_its_fonts_and_samples_inside(tmp_path: Path) -> None:
     built = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(tmp_path)]
     subprocess.run(built, cwd=ROOT, check=True, capture_output=True, timeout=HANG_S)
-    asked = subprocess.run(
+    asked = finished(
         [sys.executable, "-c", ASKED],
-        cwd=tmp_path,
         check=True,
-        capture_output=True,
-        text=True,
+        cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        timeout=HANG_S,
     )
     inside = tmp_path / "rcv_py" / "bundled"
     expected = [inside / "resources" / "fonts" / "JetBrainsMono-Regular.ttf"]

@@ -1,7 +1,6 @@
 """The documentation says what the code does."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from rcv_py import __version__
 from rcv_py.base.settings import OPTIONS
 from rcv_py.cli.options.commands import COMMANDS
-from tests.support.limits import HANG_S
+from tests.support.programs import finished
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -18,14 +17,7 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")])
 
 
 def test_the_written_references_are_up_to_date() -> None:
-    done = subprocess.run(
-        [sys.executable, "packaging/reference.py", "--check"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=HANG_S,
-        check=False,
-    )
+    done = finished([sys.executable, "packaging/reference.py", "--check"])
     assert done.returncode == 0, f"run `make docs`: {done.stdout}{done.stderr}"
 
 

@@ -1,14 +1,13 @@
 """Imports point downwards, only the window knows Qt, and features do not know each other."""
 
-import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 import pytest
 
-from tests.house import ROOT, Module, circles, inner, modules, read
-from tests.support.limits import HANG_S
+from tests.house import Module, circles, inner, modules, read
+from tests.support.programs import finished
 
 BELOW = ("base", "model", "formats", "analysis", "results")
 REPORTED = ("base", "model", "analysis", "results", "features.result", "export")
@@ -264,7 +263,5 @@ def test_everything_below_the_window_starts_without_qt(module: str) -> None:
         "loaded = [name for name in sys.modules if name.startswith('rcv_py.ui')]\n"
         "assert not loaded, loaded\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S
-    )
+    done = finished([sys.executable, "-c", code])
     assert done.returncode == 0, done.stderr

@@ -1,6 +1,5 @@
 """A question costs one folder: what its manifest declares is found by the program without another entry."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 from rcv_py.base.manifest import features, report_sections, schema_modules
 from tests.house import ROOT
-from tests.support.limits import HANG_S
+from tests.support.programs import finished
 from tests.support.samples import sample_path
 
 FILES = {
@@ -82,10 +81,7 @@ def place(tmp_path: Path) -> Path:
 def with_planted(place: Path, code: str) -> str:
     """What a program prints that also finds the features of a folder."""
     head = f"import rcv_py.features\nrcv_py.features.__path__.append({str(place)!r})\n"
-    done = subprocess.run(
-        [sys.executable, "-c", head + code],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S,
-    )  # fmt: skip
+    done = finished([sys.executable, "-c", head + code])
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -15,6 +15,7 @@ import pytest
 from tests.support.fixtures import fixture_of
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
+from tests.support.programs import finished
 
 PACKAGING = ROOT / "packaging"
 SHELL = sorted([*PACKAGING.rglob("*.sh"), PACKAGING / "linux" / "AppRun"])
@@ -100,7 +101,7 @@ def test_the_bill_has_every_package_with_a_licence(bill: dict[str, object]) -> N
 
 def test_the_same_environment_gives_the_same_bill(bill: dict[str, object]) -> None:
     words = [sys.executable, str(PACKAGING / "sbom.py")]
-    done = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True, timeout=HANG_S)
+    done = finished(words, check=True)
     assert json.loads(done.stdout) == bill
 
 

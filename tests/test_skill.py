@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,8 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.cli.options.commands import COMMANDS
 from rcv_py.cli.options.program import SKILLS
-from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
-from tests.support.programs import write_program
+from tests.support.programs import finished, write_program
 from tests.support.rocpd import write
 from tests.support.rocprofv3 import installed
 from tests.support.samples import sample_path
@@ -70,14 +68,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_its_commands_lead_from_a_program_to_a_verdict(place: Path) -> None:
     assert len(BLOCKS) >= 8
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", "".join(BLOCKS)],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        timeout=HANG_S,
-        check=False,
-    )
+    done = finished(["bash", "-euo", "pipefail", "-c", "".join(BLOCKS)], cwd=place)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "null" not in done.stdout
     # 400 + 200 + 300 ns in the three launches of the first kernel of the database, 100 ns in the other.

@@ -1,6 +1,5 @@
 """From words to arguments."""
 
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import FrozenInstanceError
@@ -16,8 +15,7 @@ from rcv_py.cli.arguments import parse
 from rcv_py.cli.options.commands import COMMANDS, MODULES
 from rcv_py.cli.options.option import Options
 from rcv_py.features.why.options import WaitsOptions
-from tests.support.limits import HANG_S
-from tests.support.paths import ROOT
+from tests.support.programs import finished
 
 
 @pytest.mark.parametrize(
@@ -101,9 +99,7 @@ def test_no_command_is_imported_to_read_its_options() -> None:
         "print(*(n for n in sys.modules if n == 'numpy' or n.startswith('rcv_py.cli.commands')))\n"
         "print(*(n for n in sys.modules if n.startswith('rcv_py.features.') and n.endswith('command')))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT, timeout=HANG_S
-    )
+    done = finished([sys.executable, "-c", code], check=True)
     assert done.stdout == "\n\n"
 
 

@@ -1,7 +1,6 @@
 """What the commands print about captures, against sums made with plain json."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,8 @@ import pytest
 
 from tests.support.command_runs import printed, refused
 from tests.support.fixtures import fixture_of_each
-from tests.support.limits import HANG_S
 from tests.support.opened import VARIED
-from tests.support.paths import ROOT
+from tests.support.programs import finished
 from tests.support.samples import sample_path, write_sample
 
 COLUMNS = {"hits": 6, "latency": 7, "stall": 8, "idle": 9}
@@ -127,9 +125,7 @@ def test_info_loads_nothing_of_numpy_or_python_that_it_does_not_need() -> None:
         "slow = {'numpy.ma', 'numpy.random', 'hashlib', 'difflib', 'pygments', 'regex'} & set(sys.modules)\n"
         "assert not slow, slow\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S
-    )
+    done = finished([sys.executable, "-c", code])
     assert done.returncode == 0, done.stderr
 
 
@@ -141,7 +137,5 @@ def test_a_command_loads_only_what_it_needs() -> None:
         "slow = {'pygments', 'multiprocessing.pool', 'concurrent.futures.process'} & set(sys.modules)\n"
         "assert not slow, slow\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S
-    )
+    done = finished([sys.executable, "-c", code])
     assert done.returncode == 0, done.stderr

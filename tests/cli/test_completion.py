@@ -1,7 +1,6 @@
 """Completion in shells: every command, option and choice is in each script, and bash completes with it."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from rcv_py.cli.main import main
 from rcv_py.cli.options.commands import COMMANDS
 from rcv_py.cli.options.program import SHELLS
 from tests.support.command_runs import printed, refused
-from tests.support.limits import HANG_S
+from tests.support.programs import finished
 
 
 def script(shell: str) -> str:
@@ -47,9 +46,7 @@ def test_a_shell_reads_its_script(shell: str, tmp_path: Path) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     check = "--no-execute" if shell == "fish" else "-n"
-    done = subprocess.run(
-        [shell, check, str(path)], capture_output=True, text=True, check=False, timeout=HANG_S
-    )
+    done = finished([shell, check, str(path)])
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -75,14 +72,7 @@ def test_bash_completes(words: tuple[str, ...], offered: set[str], tmp_path: Pat
     (place / "captures in here").mkdir(parents=True)
     (place / "notes.md").touch()
     code = 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rcv; printf "%s\\n" "${COMPREPLY[@]}"'
-    done = subprocess.run(
-        ["bash", "-c", code, str(path), "rcv", *words],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=HANG_S,
-    )
+    done = finished(["bash", "-c", code, str(path), "rcv", *words], cwd=place)
     assert done.stderr == ""
     assert {line for line in done.stdout.split("\n") if line} == offered
 

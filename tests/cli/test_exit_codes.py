@@ -22,6 +22,7 @@ from tests.support import equal
 from tests.support.command_runs import ON_A_CAPTURE, Run, a_place, run
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
+from tests.support.programs import finished
 from tests.support.samples import sample_path, write_sample
 from tests.support.whole_capture import write
 
@@ -287,14 +288,8 @@ def shell(script: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a script of a shell in which `rcv` and `FOLDER` are known."""
     rcv = f'rcv() {{ "{sys.executable}" -m rcv_py "$@"; }}'
     folder = sample_path("matmul_small")
-    return subprocess.run(
-        ["bash", "-c", f"{rcv}; set -o pipefail; {script}"],
-        cwd=ROOT,
-        env={**os.environ, "FOLDER": str(folder), **more},
-        capture_output=True,
-        text=True,
-        timeout=HANG_S,
-        check=False,
+    return finished(
+        ["bash", "-c", f"{rcv}; set -o pipefail; {script}"], env={**os.environ, "FOLDER": str(folder), **more}
     )
 
 
@@ -360,7 +355,5 @@ def test_numpy_makes_no_threads_and_nothing_is_compiled_that_nobody_asked_for(tm
     free = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     write_sample("matmul_tiled", tmp_path)
     words = [sys.executable, "-c", code, "waits", str(tmp_path)]
-    done = subprocess.run(
-        words, env=free, cwd=ROOT, capture_output=True, text=True, check=True, timeout=HANG_S
-    )
+    done = finished(words, check=True, env=free)
     assert done.stdout.splitlines()[-1] == "1"

@@ -25,7 +25,7 @@ from rcv_py.cli.main import main
 from tests.support.command_runs import CACHE
 from tests.support.limits import HANG_S
 from tests.support.processes import gone, wait_until
-from tests.support.programs import start
+from tests.support.programs import finished, start
 from tests.support.samples import write_sample
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -318,11 +318,10 @@ def test_a_capture_that_kills_its_process_costs_its_own_report(capture: Path, tm
     out = tmp_path / "out"
     paths = os.pathsep.join((str(tmp_path / "hook"), str(ROOT)))
     words = ["report", str(tmp_path / "in"), "--out-dir", str(out), "--jobs", "2"]
-    done = subprocess.run(
+    done = finished(
         [sys.executable, "-m", "rcv_py", *words],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S,
         env={**os.environ, "PYTHONPATH": paths, "DEADLY": str(tmp_path / "in" / "deadly")},
-    )  # fmt: skip
+    )
     assert done.returncode == ExitCode.USAGE
     first, second = done.stderr.splitlines()
     assert "deadly: The process that made its report ended, each time it was tried." in first

@@ -15,6 +15,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
 from tests.support.limits import HANG_S
+from tests.support.programs import finished
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -102,8 +103,6 @@ def test_words_alone_load_neither_numpy_nor_qt(words: list[str]) -> None:
         "except SystemExit: pass\n"
         "print('done', file=sys.stderr)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S
-    )
+    done = finished([sys.executable, "-c", code])
     assert done.stderr.endswith("done\n")
     assert "Traceback" not in done.stderr

@@ -11,6 +11,7 @@ from rcv_py.cli.arguments import parser, shown_actions
 from rcv_py.cli.options.commands import COMMANDS
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
+from tests.support.programs import finished
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +38,9 @@ def test_the_manual_is_complete(page: Path) -> None:
 def test_the_manual_is_valid(page: Path) -> None:
     if shutil.which("man") is None:
         pytest.skip("man is not installed")
-    done = subprocess.run(
+    done = finished(
         ["man", "--warnings", "-E", "UTF-8", "-l", str(page)],
-        capture_output=True,
-        text=True,
-        check=False,
         env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "80"},
-        timeout=HANG_S,
     )
     assert done.stderr == ""
     assert "rcv hotspot" in done.stdout

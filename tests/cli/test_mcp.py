@@ -22,7 +22,7 @@ from tests.support.command_runs import printed, refused
 from tests.support.limits import HANG_S
 from tests.support.mcp_client import McpClient
 from tests.support.paths import ROOT
-from tests.support.programs import start
+from tests.support.programs import finished, start
 from tests.support.samples import write_sample
 
 SAMPLE = "matmul_tiled"
@@ -283,14 +283,8 @@ def test_the_client_of_the_official_package_is_offered_what_writes_no_files(plac
 
 def test_without_the_package_a_sentence_says_how_to_get_it(tmp_path: Path) -> None:
     (tmp_path / "mcp.py").write_text("raise ImportError('none')")
-    done = subprocess.run(
-        [sys.executable, "-m", "rcv_py.cli.main", "mcp"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=HANG_S,
+    done = finished(
+        [sys.executable, "-m", "rcv_py.cli.main", "mcp"], env={**os.environ, "PYTHONPATH": str(tmp_path)}
     )
     assert done.returncode == 2
     assert f"pip install '{NEEDED}'" in done.stderr

@@ -5,7 +5,6 @@ import os
 import pty
 import re
 import struct
-import subprocess
 import sys
 import termios
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from tests.support.command_runs import printed
 from tests.support.fixtures import fixture_of
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
-from tests.support.programs import start
+from tests.support.programs import finished, start
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 ROWS, COLUMNS = 24, 90
@@ -139,14 +138,10 @@ def test_which_pager() -> None:
 
 
 def test_a_pipe_gets_everything(pager: tuple[str, Path]) -> None:
-    done = subprocess.run(
+    done = finished(
         [sys.executable, "-m", "rcv_py", "isa", str(SAMPLE)],
-        cwd=ROOT,
-        env={**os.environ, "RCV_PAGER": pager[0], "TERM": "xterm"},
-        capture_output=True,
-        text=True,
         check=True,
-        timeout=HANG_S,
+        env={**os.environ, "RCV_PAGER": pager[0], "TERM": "xterm"},
     )
     assert len(done.stdout.split("\n")) > ROWS
     assert "\x1b" not in done.stdout

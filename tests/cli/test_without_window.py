@@ -9,8 +9,8 @@ import pytest
 
 from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.commands.shot import WINDOW_PACKAGES
-from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
+from tests.support.programs import finished
 
 SAMPLE = str(ROOT / "sample_traces" / "matmul_tiled")
 NOT_THERE = (
@@ -21,7 +21,7 @@ NOT_THERE = (
 def without_window(code: str) -> subprocess.CompletedProcess[str]:
     """Run code in a process that cannot import the packages of the window."""
     words = [sys.executable, "-c", NOT_THERE + code]
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S)
+    return finished(words)
 
 
 @pytest.mark.parametrize("words", [[SAMPLE], [], ["shot", SAMPLE, "--panel", "isa", "--out", "isa.png"]])

@@ -1,4 +1,4 @@
-"""`rcv` as a process of its own."""
+"""`rcv`, and other programs, as processes of their own."""
 
 import shlex
 import subprocess
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 
 _MAIN = "import sys; from rcv_py.cli.main import main; sys.exit(main(sys.argv[1:]))"
@@ -18,6 +19,19 @@ def start(
     """Start `rcv` with these words, after the Python code `before`; `streams` are those of `Popen`."""
     command = [sys.executable, "-c", f"{before}\n{_MAIN}", *words]
     return subprocess.Popen(command, cwd=ROOT, env=env, **streams)
+
+
+def finished(
+    words: Sequence[str | Path],
+    *,
+    check: bool = False,
+    cwd: Path = ROOT,
+    env: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, by default in this checkout, and return its exit code and what it printed."""
+    return subprocess.run(
+        words, cwd=cwd, env=env, capture_output=True, text=True, check=check, timeout=HANG_S
+    )
 
 
 def write_program(folder: Path) -> Path:

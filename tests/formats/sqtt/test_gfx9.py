@@ -1,7 +1,6 @@
 """Streams of gfx9: whole captures against their truth, and each rule on a stream of a few tokens."""
 
 import os
-import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -17,8 +16,7 @@ from rcv_py.formats.sqtt.records import DecodedStream
 from rcv_py.model.kinds import EventKind, TokenKind, WaveState
 from tests.formats.sqtt import encode_gfx9 as raw
 from tests.formats.sqtt.encode_gfx9 import AFTER, BEFORE, Tape
-from tests.support.limits import HANG_S
-from tests.support.paths import ROOT
+from tests.support.programs import finished
 from tests.support.raw_samples import raw_sample
 from tests.support.sqtt_truth import Raw
 
@@ -553,15 +551,7 @@ DIGEST = "import sys; {before}from tests.formats.sqtt.mangled import digests; pr
 
 def run_apart(code: str, folder: Path, **environment: str) -> str:
     known = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA")}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={**known, "XDG_CACHE_HOME": str(folder), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=HANG_S,
-    )
+    done = finished([sys.executable, "-c", code], env={**known, "XDG_CACHE_HOME": str(folder), **environment})
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -1,7 +1,6 @@
 """Waves leave a walk as they end: the same waves, whatever room the walk has, and no memory for what left."""
 
 import random
-import subprocess
 import sys
 from typing import Any
 
@@ -15,8 +14,7 @@ from tests.formats.sqtt import mangled
 from tests.formats.sqtt.rdna_encoder import Encoder
 from tests.formats.sqtt.rdna_streams import storm, streams
 from tests.formats.sqtt.test_rdna_fuzz import same
-from tests.support.limits import HANG_S
-from tests.support.paths import ROOT
+from tests.support.programs import finished
 
 PEAK = """
 import resource
@@ -78,9 +76,7 @@ def test_waves_are_given_away_by_slot_with_their_rank(monkeypatch: pytest.Monkey
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process is in bytes elsewhere")
 def test_memory_depends_on_the_waves_that_run_at_once() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK], cwd=ROOT, capture_output=True, text=True, check=True, timeout=HANG_S
-    )
+    done = finished([sys.executable, "-c", PEAK], check=True)
     tokens, peak = map(int, done.stdout.split())
     assert tokens > 6_000_000
     assert peak < 48 << 20, "the records alone are 150 MB"
