@@ -58,7 +58,7 @@ from tests.fuzz.mutate import VALUES, damaged_bytes, damaged_text, damaged_tree
 from tests.support.checked_kernels import plain
 from tests.support.object_files import code_file
 from tests.support.paths import ROOT
-from tests.support.whole_capture import CODE, every_kind, wave, write
+from tests.support.whole_capture import CODE, every_kind, write
 
 TYPED = (RcvError,)
 _USAGE = (2, 130)
@@ -119,7 +119,6 @@ TABLES: dict[str, bytes] = {
     b"my_kernel,2,TCC_HIT_sum,12\nmy_kernel,2,TCC_MISS_sum,3\n",
 }
 _JSON = sorted(name for name in FILES if name.endswith(".json"))
-_WAVE = orjson.dumps(wave(1000))
 
 
 # -- readers ----------------------------------------------------------------------------------------------

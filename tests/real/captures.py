@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from tests.support.opened import opened_once
 from tests.support.paths import ROOT
@@ -32,11 +31,6 @@ def trace_path(name: str) -> Path:
 def real_trace(name: str) -> Trace:
     """A real capture, opened once for all tests of a process."""
     return opened_once(trace_path(name))
-
-
-def trace_at(folder: Path) -> Trace:
-    """The trace of a folder, opened anew unless it is a real capture."""
-    return opened_once(folder) if folder.is_relative_to(SHARED) else open_trace(folder)
 
 
 def synthetic_path(name: str) -> Path:

@@ -16,7 +16,6 @@ from tests.support.samples import write_sample
 
 CONTROLS = "\x1b[31m\x07\x9b2J\x7f\x85\u202e\u2066\u200b\u2028\ufeff\r\nFORGED\tx"
 LINKS = "[l](http://evil.example) ![i](http://evil.example/i.png) www.evil.example a@evil.example `c` | {0}"
-BIDI = "\u202e<b>&amp;\x9b\x1b"
 FOLDER = "=1+<img src=p.png><b>&\x1b[31m\u202e\udcff\nFORGED"  # a name that a file system takes
 
 

@@ -156,11 +156,6 @@ def _preloaded(scene: str, *loads: str) -> Pair:
     return _remedy(scene, "exposed-scalar-load", SCENES[scene].replaced(*texts))
 
 
-def _ahead(scene: str, finding: str, loop: str, first: str, wait: tuple[str, str]) -> Pair:
-    """Loads an iteration ahead: the first before the loop, and in the loop a wait that leaves them out."""
-    return _remedy(scene, finding, SCENES[scene].replaced((loop, first + loop), wait))
-
-
 def _no_barriers(scene: str, *texts: str) -> Pair:
     after = SCENES[scene].replaced(*((text, "") for text in texts))
     return Pair("limit of barrier-skew", SCENES[scene], after, finding="barrier-skew", is_limit=True)

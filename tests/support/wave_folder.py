@@ -8,10 +8,10 @@ import numpy as np
 import orjson
 
 from rcv_py.formats.uiout.waves import WaveFiles
-from rcv_py.model.code import CodeTable
-from rcv_py.model.device import Clock, WaveEvents
+from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
+from tests.support import code_samples
 
 CODE = ("; kernel", "s_nop 0", "v_mfma_f32_32x32x8_f16 a[0:15]", "v_add_f32 v0, v1, v2", "s_endpgm")
 LABEL, NOP, MFMA, ADD, END = range(5)
@@ -32,17 +32,14 @@ def index(files: Sequence[str], sizes: Sequence[int], begin: int = 80, end: int 
     n = len(files)
     small = np.zeros(n, dtype=np.int16)
     return WaveIndex(
-        small,
-        small,
-        small,
-        np.arange(n, dtype=np.int32),
-        np.full(n, begin, dtype=np.int64),
-        np.full(n, end, dtype=np.int64),
-        small - 1,
-        small,
-        np.full(n, -1, dtype=np.int32),
-        np.array(sizes, dtype=np.int64).reshape(n),
-        tuple(files),
+        **dict.fromkeys(("se", "simd", "slot", "sa"), small),
+        wid=np.arange(n, dtype=np.int32),
+        begin=np.full(n, begin, dtype=np.int64),
+        end=np.full(n, end, dtype=np.int64),
+        cu=small - 1,
+        kernel=np.full(n, -1, dtype=np.int32),
+        size=np.array(sizes, dtype=np.int64).reshape(n),
+        file=tuple(files),
     )
 
 
@@ -65,30 +62,6 @@ def reader(folder: Path, files: Mapping[str, Any], **changes: Any) -> WaveFiles:
 
 def trace(files: WaveFiles) -> Trace:
     """A trace that holds nothing but those waves."""
-    n = len(CODE)
-    zeros, small = np.zeros(n, dtype=np.int64), np.zeros(0, dtype=np.int16)
-    code = CodeTable(
-        CODE,
-        np.arange(n, dtype=np.int64),
-        zeros,
-        np.arange(n, dtype=np.uint64),
-        zeros,
-        zeros,
-        zeros,
-        zeros,
-        files.labels,
-        np.zeros(n, dtype=np.uint8),
-        np.zeros(n, dtype=np.int32),
-        np.zeros(n + 1, dtype=np.int32),
-        np.zeros(0, dtype=np.int32),
-        np.zeros(0, dtype=np.int32),
-    )
-    numbers = np.zeros(0, dtype=np.int64)
-    events = WaveEvents(
-        numbers, small, small, small, small, small, small.astype(bool), small.astype(np.int32), small, small,
-        numbers, numbers,
-    )  # fmt: skip
-    return Trace(
-        files.folder, files.folder.name, "3.0.0", 9, "gfx942", True, False,
-        files.index, code, (), events, Clock(), files,
-    )  # fmt: skip
+    code = code_samples.code_table(tuple((text, TokenKind.NONE, 0, 0, 0, 0, ()) for text in CODE))
+    of_files = {"path": files.folder, "name": files.folder.name, "waves": files.index, "reader": files}
+    return code_samples.trace(code, (), target="gfx942", **of_files)
