@@ -16,6 +16,7 @@ from rcv_py.formats.sqtt.records import DecodedStream
 from rcv_py.model.kinds import EventKind, TokenKind, WaveState
 from tests.formats.sqtt import encode_gfx9 as raw
 from tests.formats.sqtt.encode_gfx9 import AFTER, BEFORE, Tape
+from tests.formats.sqtt.wave_rows import breaks, records, states
 from tests.support.programs import finished
 from tests.support.raw_samples import raw_sample
 from tests.support.sqtt_truth import Raw
@@ -97,30 +98,6 @@ def expected(reference: list[dict[str, Any]]) -> list[Any]:
         )
         for wave in reference
     ]
-
-
-def records(stream: DecodedStream, row: int = 0) -> list[list[int]]:
-    """Time, kind, stall and duration of what a wave issued."""
-    found = stream.waves
-    own = slice(*found.token_first[row : row + 2])
-    columns = (found.time[own], found.kind[own], found.stall[own], found.duration[own])
-    rows: list[list[int]] = np.stack(columns, axis=1, dtype=np.int64).tolist()
-    return rows
-
-
-def states(stream: DecodedStream, row: int = 0) -> list[list[int]]:
-    found = stream.waves
-    own = slice(*found.state_first[row : row + 2])
-    rows: list[list[int]] = np.stack(
-        [found.state[own], found.state_duration[own]], axis=1, dtype=int
-    ).tolist()
-    return rows
-
-
-def breaks(stream: DecodedStream, row: int = 0) -> list[list[int]]:
-    found = stream.waves
-    own = slice(*found.break_first[row : row + 2])
-    return [list(map(int, one)) for one in zip(found.break_token[own], found.break_address[own], strict=True)]
 
 
 # -- time --------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 import random
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from rcv_py.formats.sqtt.decode import decode
@@ -13,31 +12,23 @@ from rcv_py.synth.capture import SyntheticCapture
 from rcv_py.synth.samples import SAMPLES
 from tests.formats.sqtt import rdna_encoder as enc
 from tests.formats.sqtt.rdna_encoder import Encoder, Step, Wave, expressible
+from tests.formats.sqtt.wave_rows import breaks, records, states
 
 ENTRY = 0x7F12_3456_7800
 
 
 def told(stream: DecodedStream) -> list[tuple[object, ...]]:
-    """Slot, begin, end, workgroup, tokens and states of every wave, as they began."""
+    """Begin, slot, end, workgroup, tokens and states of every wave, as they began."""
     waves = stream.waves
-    rows = []
-    for row in range(len(waves)):
-        tokens = slice(*waves.token_first[row : row + 2])
-        segments = slice(*waves.state_first[row : row + 2])
-        columns = (waves.time, waves.kind, waves.stall, waves.duration)
-        rows.append(
-            (
-                int(waves.begin[row]),
-                int(waves.slot[row]),
-                int(waves.end[row]),
-                int(waves.workgroup[row]),
-                list(map(tuple, np.stack([column[tokens] for column in columns], axis=1).tolist())),
-                list(
-                    zip(waves.state[segments].tolist(), waves.state_duration[segments].tolist(), strict=True)
-                ),
-            )
+    of_waves = (waves.begin, waves.slot, waves.end, waves.workgroup)
+    return sorted(
+        (
+            *(int(column[row]) for column in of_waves),
+            list(map(tuple, records(stream, row))),
+            list(map(tuple, states(stream, row))),
         )
-    return sorted(rows)
+        for row in range(len(waves))
+    )
 
 
 def expected(waves: list[Wave], generation: int) -> list[tuple[object, ...]]:
@@ -139,15 +130,11 @@ def test_waves_with_everything_come_back(generation, seed):
 def test_addresses_after_calls_come_back(generation):
     waves = made_up(random.Random(9), generation, 200)
     stream = decode(written(waves, generation).stream())
-    records = stream.waves
+    waves_found = stream.waves
     found = [
-        (int(records.begin[row]), int(records.slot[row]), number, address)
-        for row in range(len(records))
-        for number, address in zip(
-            records.break_token[slice(*records.break_first[row : row + 2])].tolist(),
-            records.break_address[slice(*records.break_first[row : row + 2])].tolist(),
-            strict=True,
-        )
+        (int(waves_found.begin[row]), int(waves_found.slot[row]), *one)
+        for row in range(len(waves_found))
+        for one in breaks(stream, row)
     ]
     called = [
         (wave.begin, wave.slot, number, step.goes_to)

@@ -3,7 +3,6 @@
 gfx10 and gfx1250 are tested here alone: no capture of them was at hand.
 """
 
-import numpy as np
 import pytest
 
 from rcv_py.formats.sqtt.decode import decode
@@ -11,6 +10,7 @@ from rcv_py.formats.sqtt.rdna_tables import OP_ACT, OP_CYCLES, Act, Token, layou
 from rcv_py.formats.sqtt.records import FLAG_BARRIER, DecodedStream
 from rcv_py.model.kinds import EventKind, TokenKind, WaveState
 from tests.formats.sqtt import rdna_encoder as enc
+from tests.formats.sqtt import wave_rows
 from tests.formats.sqtt.rdna_encoder import ALL_FORMS, Encoder
 
 HERE = (0, 0, 0)
@@ -25,17 +25,12 @@ def begun(generation: int, slot: int = 3, begin: int = 100) -> Encoder:
     return encoder
 
 
-def tokens(stream: DecodedStream, wave: int = 0) -> list[tuple[int, int, int, int]]:
-    told = stream.waves
-    own = slice(*told.token_first[wave : wave + 2])
-    columns = (told.time[own], told.kind[own], told.stall[own], told.duration[own])
-    return [tuple(row) for row in np.stack(columns, axis=1).tolist()]
+def tokens(stream: DecodedStream, wave: int = 0) -> list[tuple[int, ...]]:
+    return list(map(tuple, wave_rows.records(stream, wave)))
 
 
-def breaks(stream: DecodedStream, wave: int = 0) -> list[tuple[int, int]]:
-    told = stream.waves
-    own = slice(*told.break_first[wave : wave + 2])
-    return list(zip(told.break_token[own].tolist(), told.break_address[own].tolist(), strict=True))
+def breaks(stream: DecodedStream, wave: int = 0) -> list[tuple[int, ...]]:
+    return list(map(tuple, wave_rows.breaks(stream, wave)))
 
 
 def occupancy(stream: DecodedStream) -> list[tuple[int, bool, int, int, int, int]]:
@@ -505,9 +500,8 @@ def ended(slot: int) -> tuple[int, int]:
     return 0b1000001 | slot << 17, 3
 
 
-def states(stream: DecodedStream) -> list[tuple[int, int]]:
-    told = stream.waves
-    return list(zip(told.state.tolist(), told.state_duration.tolist(), strict=True))
+def states(stream: DecodedStream) -> list[tuple[int, ...]]:
+    return list(map(tuple, wave_rows.states(stream)))
 
 
 WAIT_1 = (0b1101 | 1 << 10, 2)

@@ -8,8 +8,9 @@ import pytest
 from rcv_py.formats.isa.program import Program, categories, written_targets
 from rcv_py.formats.raw.stitch import StreamStarts, listing, stitch
 from rcv_py.formats.sqtt.decode import decode
-from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords
+from rcv_py.formats.sqtt.records import DecodedStream
 from tests.formats.sqtt.rdna_truth import Golden, simulated
+from tests.formats.sqtt.wave_rows import records, states
 from tests.support.fixtures import fixture_of
 
 Decoded = list[tuple[Golden, DecodedStream]]
@@ -29,18 +30,11 @@ def waves(stream: DecodedStream) -> list[tuple[object, ...]]:
             *(int(column[row]) for column in (told.cu, told.simd, told.slot, told.begin, told.end)),
             bool(told.is_complete[row]),
             int(told.entry[row]),
-            *_columns(told, row),
+            records(stream, row),
+            states(stream, row),
         )
         for row in range(len(told))
     )
-
-
-def _columns(told: WaveRecords, row: int) -> tuple[list[list[int]], list[list[int]]]:
-    tokens = slice(*told.token_first[row : row + 2])
-    segments = slice(*told.state_first[row : row + 2])
-    own = np.stack([told.time[tokens], told.kind[tokens], told.stall[tokens], told.duration[tokens]], axis=1)
-    states = np.stack([told.state[segments], told.state_duration[segments]], axis=1)
-    return own.tolist(), states.tolist()
 
 
 def golden_waves(golden: Golden) -> list[tuple[object, ...]]:

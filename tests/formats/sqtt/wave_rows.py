@@ -1,0 +1,27 @@
+"""What a wave of a decoded stream did, as plain rows."""
+
+import numpy as np
+
+from rcv_py.formats.sqtt.records import DecodedStream
+
+
+def records(stream: DecodedStream, wave: int = 0) -> list[list[int]]:
+    """Time, kind, stall and duration of what it issued."""
+    return _rows(stream, "token_first", wave, "time", "kind", "stall", "duration")
+
+
+def states(stream: DecodedStream, wave: int = 0) -> list[list[int]]:
+    """State and cycles of what it did."""
+    return _rows(stream, "state_first", wave, "state", "state_duration")
+
+
+def breaks(stream: DecodedStream, wave: int = 0) -> list[list[int]]:
+    """Token and address of where it went on elsewhere."""
+    return _rows(stream, "break_first", wave, "break_token", "break_address")
+
+
+def _rows(stream: DecodedStream, first: str, wave: int, *names: str) -> list[list[int]]:
+    own = slice(*getattr(stream.waves, first)[wave : wave + 2])
+    columns = [getattr(stream.waves, name)[own].astype(np.int64) for name in names]
+    rows: list[list[int]] = np.stack(columns, axis=1).tolist()
+    return rows
