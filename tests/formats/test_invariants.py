@@ -5,12 +5,12 @@ program (`Measured`): of simulated captures by plain loops over their files, whi
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
-import pytest
 
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits.waitcnt.replay import replay, waits
@@ -24,7 +24,10 @@ from rcv_py.formats.uiout.side_files import read_state_curves
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
-from tests.support.opened import VARIED, load_all
+from rcv_py.synth.samples import SAMPLES
+from tests.support.fixtures import fixture_of_each
+from tests.support.made_captures import write_large
+from tests.support.opened import load_all
 from tests.support.samples import sample
 from tests.synth.folder import Folder
 
@@ -116,14 +119,28 @@ def load(path: Path, known: Measured) -> Loaded:
     return Loaded(known, trace, tuple(waves), bad)
 
 
-@pytest.fixture(scope="module", params=VARIED)
-def loaded(request: pytest.FixtureRequest) -> Loaded:
-    path, truth = sample(request.param)
+@cache
+def simulated(name: str) -> Loaded:
+    """A sample, or a large folder, with what its truth and its files say."""
+    if name == "large":
+        with TemporaryDirectory() as place:
+            write_large(Path(place), waves=72, seed=1, tokens_per_wave=400)  # twice on all engines
+            return load(Path(place), counted(Folder(Path(place))))
+    path, truth = sample(name)
     known = counted(Folder(path))
-    simulated = tuple(int(one) for one in truth.lines.sum(axis=0))
-    assert (known.tokens, known.latency, known.stall, known.idle) == simulated
+    total = tuple(int(one) for one in truth.lines.sum(axis=0))
+    assert (known.tokens, known.latency, known.stall, known.idle) == total
     assert (known.waves, known.residents) == (len(truth.waves), len(truth.residencies))
     return load(path, known)
+
+
+SAMPLED = tuple(name for name in SAMPLES.ids() if not name.startswith(("pc_sampling", "placeholder")))
+ALL = (*SAMPLED, "large")
+WITHOUT_LISTS = ("events", "scripted_gfx12", "large")  # of waits, and curves of states
+loaded = fixture_of_each(simulated, ALL)
+with_lists = fixture_of_each(simulated, [name for name in ALL if name not in WITHOUT_LISTS])
+# Of the straggler half of the SIMDs were traced, and packed occupancy has coarser times.
+whole = fixture_of_each(simulated, [name for name in ALL if name not in ("straggler", "packed")])
 
 
 def counted(folder: Folder) -> Measured:
@@ -145,7 +162,7 @@ def counted(folder: Folder) -> Measured:
         tokens=sum(hits.values()),
         rows=len(folder.code),
         unexecuted=sum(not count for count in hits.values()),
-        residents=sum(len(folder.pairs(se)) for se in folder.events),
+        residents=sum(map(len, folder.events.values())) // 2,
         latency=latency,
         stall=stall,
         idle=idle,
@@ -181,17 +198,17 @@ def test_totals_of_the_code_are_sums_over_tokens(loaded):
     assert totals == (known.latency, known.stall, known.idle)
 
 
-def test_what_is_derived_from_records_is_what_the_writer_wrote(loaded):
+def test_what_is_derived_from_records_is_what_the_writer_wrote(with_lists):
     """As a raw capture's totals, curves and waits are derived."""
-    code, waves, line = loaded.trace.code, loaded.waves, loaded.column("line")
-    first = borders(loaded.count)
+    code, waves, line = with_lists.trace.code, with_lists.waves, with_lists.column("line")
+    first = borders(with_lists.count)
     made = totals(
         line,
         first=first,
-        begin=loaded.begin,
-        time=loaded.start,
-        stall=loaded.column("stall"),
-        duration=loaded.duration,
+        begin=with_lists.begin,
+        time=with_lists.start,
+        stall=with_lists.column("stall"),
+        duration=with_lists.duration,
         rows=len(code),
     )
     for name in ("hits", "latency", "stall", "idle"):
@@ -201,15 +218,15 @@ def test_what_is_derived_from_records_is_what_the_writer_wrote(loaded):
         np.concatenate([wave.states.state for wave in waves]),
         np.concatenate([wave.states.duration for wave in waves]),
         first=borders([len(wave.states) for wave in waves]),
-        begin=np.array([wave.states.base for wave in waves]) - loaded.offset,
+        begin=np.array([wave.states.base for wave in waves]) - with_lists.offset,
     )
-    written = read_state_curves(listing(loaded.trace.path), Problems())
+    written = read_state_curves(listing(with_lists.trace.path), Problems())
     assert [curve.state for curve in curves] == [curve.state for curve in written]
     for mine, theirs in zip(curves, written, strict=True):
         assert mine.time.tolist() == theirs.time.tolist()
         assert mine.waves.tolist() == theirs.waves.tolist()
 
-    lists = wait_lists(line, first, code.text, loaded.trace.gfxip)
+    lists = wait_lists(line, first, code.text, with_lists.trace.gfxip)
     listed = [wave.waits for wave in waves if wave.waits is not None]
     assert line[lists.token].tolist() == np.concatenate([one.line for one in listed]).tolist()
     assert np.diff(lists.first).tolist() == np.concatenate([np.diff(one.first) for one in listed]).tolist()
@@ -224,7 +241,6 @@ def test_names_index_and_files_agree(loaded):
     ]
     assert index.begin.tolist() == [wave.begin for wave in loaded.waves]
     assert index.end.tolist() == [wave.end for wave in loaded.waves]
-    assert index.cu.tolist() == [wave.cu for wave in loaded.waves]
 
 
 def test_states_last_from_the_begin_to_the_last_end(loaded):
@@ -250,15 +266,15 @@ def test_every_cycle_of_a_wave_is_latency_or_idle(loaded):
     assert int(code.latency.sum() + code.idle.sum()) == cycles
 
 
-def test_state_curves_of_the_writer_are_steps_of_the_states(loaded):
-    start = np.concatenate([wave.states.start for wave in loaded.waves])
-    length = np.concatenate([wave.states.duration for wave in loaded.waves])
-    state = np.concatenate([wave.states.state for wave in loaded.waves])
+def test_state_curves_of_the_writer_are_steps_of_the_states(with_lists):
+    start = np.concatenate([wave.states.start for wave in with_lists.waves])
+    length = np.concatenate([wave.states.duration for wave in with_lists.waves])
+    state = np.concatenate([wave.states.state for wave in with_lists.waves])
     start -= np.repeat(
-        loaded.offset, [len(wave.states) for wave in loaded.waves]
+        with_lists.offset, [len(wave.states) for wave in with_lists.waves]
     )  # the writer does not align
     problems = Problems()
-    curves = read_state_curves(listing(loaded.trace.path), problems)
+    curves = read_state_curves(listing(with_lists.trace.path), problems)
     assert problems == []
     assert {curve.state for curve in curves} == set(np.unique(state).tolist())
     for curve in curves:
@@ -271,17 +287,17 @@ def test_state_curves_of_the_writer_are_steps_of_the_states(loaded):
         assert curve.waves.tolist() == np.cumsum(change).tolist()
 
 
-def test_waits_of_the_files_are_what_a_replay_finds(loaded):
-    piece = of_waves(loaded.waves)
-    found = waits(replay(piece, loaded.trace.code, loaded.trace.architecture), piece.line)
-    listed = [wave.waits for wave in loaded.waves if wave.waits is not None]
+def test_waits_of_the_files_are_what_a_replay_finds(with_lists):
+    piece = of_waves(with_lists.waves)
+    found = waits(replay(piece, with_lists.trace.code, with_lists.trace.architecture), piece.line)
+    listed = [wave.waits for wave in with_lists.waves if wave.waits is not None]
     assert found.line.tolist() == np.concatenate([one.line for one in listed]).tolist()
     assert np.diff(found.first).tolist() == np.concatenate([np.diff(one.first) for one in listed]).tolist()
     assert found.depends_on.tolist() == np.concatenate([one.depends_on for one in listed]).tolist()
 
 
-def test_waves_are_the_residents_of_the_traced_unit(loaded):
-    events, index = loaded.trace.occupancy, loaded.trace.waves
+def test_waves_are_the_residents_of_the_traced_unit(whole):
+    events, index = whole.trace.occupancy, whole.trace.waves
     place = [getattr(events, name).astype(np.int64) for name in ("se", "sa", "cu", "simd", "slot")]
     order = np.lexsort((events.is_start, events.time, *reversed(place)))
     begins, ends = order[::2], order[1::2]
@@ -289,7 +305,7 @@ def test_waves_are_the_residents_of_the_traced_unit(loaded):
     assert not events.is_start[ends].any()
     assert all(np.array_equal(column[begins], column[ends]) for column in place)
     units = set(zip(index.se.tolist(), index.sa.tolist(), index.cu.tolist(), strict=True))
-    simds = set(range(4)) if loaded.trace.gfxip == 9 else set(index.simd.tolist())  # of RDNA one is traced
+    simds = set(range(4)) if whole.trace.gfxip == 9 else set(index.simd.tolist())  # of RDNA one is traced
     rows = zip(
         *(column[begins].tolist() for column in place),
         events.time[begins].tolist(),
@@ -304,6 +320,7 @@ def test_waves_are_the_residents_of_the_traced_unit(loaded):
     columns = (index.se, index.simd, index.slot, index.begin, index.end)
     assert sorted(zip(*(column.tolist() for column in columns), strict=True)) == residents
     assert set(events.kernel[begins].tolist()) == set(index.kernel.tolist())
+    assert index.cu.tolist() == [wave.cu for wave in whole.waves]
 
 
 def test_waves_of_a_slot_follow_each_other(loaded):

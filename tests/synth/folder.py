@@ -80,21 +80,6 @@ class Folder:
         return found
 
 
-def totals(folder: Folder) -> list[list[int]]:
-    """Hits, latency, stall and idle of each code row, token by token."""
-    found = [[0, 0, 0, 0] for _ in folder.code]
-    for wave in folder.waves.values():
-        before = wave["wave"]["begin"]
-        for time, _, stall, duration, line in wave["wave"]["instructions"]:
-            row = found[folder.row_of[line]]
-            row[0] += 1
-            row[1] += duration
-            row[2] += stall
-            row[3] += max(0, time - before)
-            before = max(before, time + duration)
-    return found
-
-
 def painted(wave: dict[str, Any], step: int) -> np.ndarray:
     """The state of every step from wave begin to the last cycle, painted token by token."""
     detail = wave["wave"]

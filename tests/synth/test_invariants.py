@@ -1,4 +1,7 @@
-"""What holds in every real capture holds in every made-up one; recomputed from the files alone."""
+"""What holds in every real capture holds in every made-up one; recomputed from the files alone.
+
+What columns show as well is in tests/formats/test_invariants.py.
+"""
 
 from collections import Counter
 from itertools import pairwise
@@ -9,7 +12,7 @@ import pytest
 from rcv_py.synth.samples import SAMPLES
 from tests.support.made_captures import write_large
 from tests.synth.conftest import Written
-from tests.synth.folder import Folder, painted, queue_replay, totals, unrolled
+from tests.synth.folder import Folder, painted, queue_replay, unrolled
 
 THREAD_TRACES = [name for name in SAMPLES.ids() if not name.startswith(("pc_sampling", "placeholder"))]
 GFX9 = [name for name in THREAD_TRACES if "gfx1" not in name and name not in ("markers", "other_simd")]
@@ -37,20 +40,6 @@ gfx9 = pytest.mark.parametrize("folder", [*GFX9, "large"], indirect=True)
 
 
 @every
-def test_code_totals_are_sums_over_tokens(folder: Folder) -> None:
-    assert [row[6:10] for row in folder.code] == totals(folder)
-
-
-@every
-def test_every_token_belongs_to_an_instruction_and_the_program_ends_once(folder: Folder) -> None:
-    for wave in folder.waves.values():
-        texts = folder.texts(wave)
-        assert not any(text.startswith(";") for text in texts)
-        assert [place for place, text in enumerate(texts) if text == "s_endpgm"] == [len(texts) - 1]
-        assert wave["wave"]["instructions"][-1][1] == 11
-
-
-@every
 def test_index_and_wave_files_agree(folder: Folder) -> None:
     assert folder.waves
     for (se, simd, slot, wid), wave in folder.waves.items():
@@ -60,18 +49,6 @@ def test_index_and_wave_files_agree(folder: Folder) -> None:
         assert wave["entry"] == [f"se{se}_sm{simd}_sl{slot}_wv{wid}.json", detail["begin"], detail["end"]]
         assert wave["duration"] == detail["end"] - detail["begin"]
         assert wave["num_insts"] == wave["num_stitched"] == len(detail["instructions"])
-
-
-@every
-def test_times_grow_and_waits_are_all_stall(folder: Folder) -> None:
-    for wave in folder.waves.values():
-        time, kind, stall, duration, _ = folder.tokens(wave).T
-        assert (np.diff(time) > 0).all()
-        assert (stall >= 0).all()
-        assert (duration > 0).all()
-        assert (stall <= duration).all()
-        assert (stall[kind == 9] == duration[kind == 9]).all()
-        assert time[0] >= wave["wave"]["begin"]
 
 
 @every
@@ -97,20 +74,6 @@ def test_gfx9_counts_in_fours_and_overlaps_by_four_at_most(folder: Folder) -> No
         assert -28 <= last - wave["wave"]["end"] <= 4
 
 
-@gfx9
-def test_cycles_add_up(folder: Folder) -> None:
-    lives = overlap = overrun = tail = 0
-    for wave in folder.waves.values():
-        time, _, _, duration, _ = folder.tokens(wave).T
-        end = time + duration
-        overlap += int(np.maximum(end[:-1] - time[1:], 0).sum())
-        overrun += max(0, int(end[-1]) - wave["wave"]["end"])
-        tail += max(0, wave["wave"]["end"] - int(end[-1]))
-        lives += wave["duration"]
-    cost = sum(row[7] + row[9] for row in folder.code)
-    assert cost == lives + overlap + overrun - tail
-
-
 @pytest.mark.parametrize("folder", [*EXACT, "large"], indirect=True)
 def test_traced_waves_are_the_residencies_of_the_target_cu(folder: Folder) -> None:
     kernels = Counter()
@@ -128,18 +91,6 @@ def test_traced_waves_are_the_residencies_of_the_target_cu(folder: Folder) -> No
     assert {names[str(kernel)] for kernel in kernels} <= labels
 
 
-@every
-def test_waves_of_a_slot_follow_each_other(folder: Folder) -> None:
-    slots: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
-    for (se, simd, slot, wid), wave in folder.waves.items():
-        entry = (wid, wave["wave"]["begin"], wave["wave"]["end"])
-        slots.setdefault((se, simd, slot), []).append(entry)
-    for entries in slots.values():
-        entries.sort()
-        assert [wid for wid, _, _ in entries] == list(range(len(entries)))
-        assert all(after[1] - before[2] >= 28 for before, after in pairwise(entries))
-
-
 @pytest.mark.parametrize("folder", [*WITH_LISTS, "large"], indirect=True)
 def test_wait_lists_are_the_queue_replay(folder: Folder) -> None:
     if not folder.is_gfx9:
@@ -152,27 +103,6 @@ def test_wait_lists_are_the_queue_replay(folder: Folder) -> None:
             for wait, items in queue_replay(folder.texts(wave))
         ]
         assert (wave["wave"]["waitcnt"] or []) == expected
-
-
-@every
-def test_state_files_are_the_step_functions(folder: Folder) -> None:
-    names = sorted(path.name for path in folder.path.glob("wstates*.json"))
-    changes: dict[int, Counter[int]] = {}
-    for wave in folder.waves.values():
-        time = wave["wave"]["begin"]
-        for state, duration in wave["wave"]["timeline"]:
-            curve = changes.setdefault(state, Counter())
-            curve[time] += 1
-            curve[time + duration] -= 1
-            time += duration
-    if names:
-        assert names == [f"wstates{state}.json" for state in sorted(changes)]
-    for name in names:
-        table = folder.json(name)
-        curve = changes[int(name.removeprefix("wstates").removesuffix(".json"))]
-        assert table["time"] == sorted(curve)
-        assert table["state"] == np.cumsum([curve[time] for time in table["time"]]).tolist()
-        assert table["state"][-1] == 0
 
 
 @every
