@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_json, refused
 from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED
 from tests.support.programs import finished
@@ -39,7 +39,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_info_counts_what_is_in_the_files(traced: Path) -> None:
-    facts = json.loads(printed("info", traced, "--json"))
+    facts = printed_json("info", traced)
     rows = rows_of(traced)
     assert facts["schema"] == "rcv.info/2"
     assert facts["code"]["instructions"] == len(rows)
@@ -75,7 +75,7 @@ def test_hotspot_by_line_is_code_json_sorted(ranked: Path, column: str) -> None:
 
 
 def test_a_folder_of_captures_is_listed(library: Path) -> None:
-    document = json.loads(printed("info", library, "--json"))
+    document = printed_json("info", library)
     assert document["schema"] == "rcv.captures/2"
     folders = {path.parent for path in library.rglob("code.json")}
     assert sorted(entry["path"] for entry in document["captures"]) == sorted(map(str, folders))

@@ -18,7 +18,7 @@ from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import ENDED
 from rcv_py.cli.mcp.handler import reply
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed_json, refused
 from tests.support.limits import HANG_S
 from tests.support.mcp_client import McpClient
 from tests.support.paths import ROOT
@@ -53,11 +53,6 @@ def agent(place: Path) -> Iterator[McpClient]:
     with McpClient("--root", place / "captures", "--out", place / "out") as client:
         yield client
         assert client.close() == "", "nothing of what tests do is worth a word on stderr"
-
-
-def document(*words: object) -> dict[str, Any]:
-    """What the command line prints with --json."""
-    return json.loads(printed(*words, "--json"))
 
 
 def test_it_says_what_it_offers(agent: McpClient) -> None:
@@ -96,7 +91,7 @@ def test_numbers_are_those_of_the_command_line(
         for name, value in more.items()
         if name != "line"
     ]
-    expected = document(tool, place / "captures" / SAMPLE, *front, *options)
+    expected = printed_json(tool, place / "captures" / SAMPLE, *front, *options)
     assert result["structuredContent"] == expected
     assert len(result["content"][0]["text"]) < 1_000, "the document comes once"
     assert not result["isError"]
@@ -109,11 +104,11 @@ def test_a_comparison_is_that_of_the_command_line_and_a_long_answer_begins_as_it
 ) -> None:
     before, after = (place / "captures" / name for name in PAIR)
     result = agent.call("compare", folder=str(before), other=str(after), top=3, max_kb=0)
-    assert result["structuredContent"] == document("compare", before, after, "--top=3")
+    assert result["structuredContent"] == printed_json("compare", before, after, "--top=3")
     result = agent.call("triage", folder=str(before), max_kb=0)
-    assert result["structuredContent"] == document("triage", before)
+    assert result["structuredContent"] == printed_json("triage", before)
     short = agent.call("causes", folder=str(before), max_kb=4)
-    whole = document("causes", before)
+    whole = printed_json("causes", before)
     assert len(json.dumps(short["structuredContent"], separators=(",", ":"))) <= 4_000
     assert "max_kb (0: all)" in short["content"][0]["text"]
     assert short["structuredContent"]["shortened"]

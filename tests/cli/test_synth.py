@@ -1,13 +1,12 @@
 """Writing made-up captures on request."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.synth.samples import SAMPLES
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_json, refused
 
 
 def test_samples_are_listed_when_none_is_named() -> None:
@@ -20,7 +19,7 @@ def test_a_sample_is_written_opened_and_sound(tmp_path: Path, capsys: pytest.Cap
     name = SAMPLES.ids()[0]
     assert main(["synth", name, "--out", str(tmp_path)]) == 0
     capsys.readouterr()
-    facts = json.loads(printed("info", tmp_path / name, "--read", "--json"))
+    facts = printed_json("info", tmp_path / name, "--read")
     assert facts["waves"]["count"] > 0
     assert not [problem for problem in facts["problems"] if problem["severity"] == "error"]
 

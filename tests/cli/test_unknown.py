@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.command_runs import run
+from tests.support.command_runs import printed, printed_json, run
 from tests.support.samples import sample_path, write_sample
 
 SAMPLE = "ceiling"  # it has a loop and matrix instructions
@@ -123,28 +123,22 @@ def test_tables_show_a_dash(dropped: str, words: str, tmp_path: Path) -> None:
 
 
 def test_states_of_waves_without_a_timeline_are_not_known(tmp_path: Path) -> None:
-    folder = str(lacking("timeline", tmp_path))
-
-    def printed(*words: str) -> str:
-        found = run(words[0], folder, *words[1:])
-        assert found.code == 0, found.err
-        return found.out
-
-    rows = json.loads(printed("waves", "--json"))["rows"]
+    folder = lacking("timeline", tmp_path)
+    rows = printed_json("waves", folder)["rows"]
     assert all(row[state] is None for row in rows for state in ("exec", "wait", "stall", "idle"))
     assert all(row["hits"] for row in rows)
-    lines = printed("waves").splitlines()[1 : 1 + len(rows)]
+    lines = printed("waves", folder).splitlines()[1 : 1 + len(rows)]
     assert all(line.split()[-4:] == ["–"] * 4 for line in lines)
     name = rows[0]["wave"]
-    assert set(json.loads(printed("wave", name, "--json"))["states"].values()) == {None}
-    line = next(line for line in printed("wave", name).splitlines() if "states" in line)
+    assert set(printed_json("wave", folder, name)["states"].values()) == {None}
+    line = next(line for line in printed("wave", folder, name).splitlines() if "states" in line)
     assert "–" in line
     assert "%" not in line
-    assert "states" not in json.loads(printed("summary", "--json"))
-    assert "States: –" in printed("summary")
-    assert "EXEC" not in printed("summary")
-    assert json.loads(printed("occupancy", "--by", "state", "--json"))["rows"] == []
-    assert "No wave with a timeline" in printed("occupancy", "--by", "state")
+    assert "states" not in printed_json("summary", folder)
+    assert "States: –" in printed("summary", folder)
+    assert "EXEC" not in printed("summary", folder)
+    assert printed_json("occupancy", folder, "--by", "state")["rows"] == []
+    assert "No wave with a timeline" in printed("occupancy", folder, "--by", "state")
 
 
 MORE = (

@@ -1,6 +1,5 @@
 """Options that say what a panel shows, on captures with known truth, and what is refused."""
 
-import json
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from rcv_py.cli.opening import batches
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed_json
 from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 from tests.support.samples import sample_path
@@ -31,7 +30,7 @@ def told() -> Any:
     """Run a command on the capture and return its document."""
 
     def run(command: str, *words: str) -> dict[str, Any]:
-        return dict(json.loads(printed(command, sample_path(NAME), *words, "--json")))
+        return dict(printed_json(command, sample_path(NAME), *words))
 
     return run
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.options.commands import COMMANDS
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_json, refused
 from tests.support.early_waves import EARLY, SAMPLE, only, waves_of
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
@@ -62,7 +62,7 @@ def test_every_command_that_sums_waves_takes_the_option() -> None:
 
 @pytest.mark.parametrize("name", WAYS)
 def test_causes_sum_the_stall_of_the_chosen_waves(name: str, folder: Path) -> None:
-    document = json.loads(printed("causes", folder, "--waves", name, "--json"))
+    document = printed_json("causes", folder, "--waves", name)
     assert document["totals"]["stall"] == totals(folder, name)[0]
     counted = len(waves_of(folder, name))
     assert document["about"]["waves"] | {"text": ""} == {
@@ -73,9 +73,9 @@ def test_causes_sum_the_stall_of_the_chosen_waves(name: str, folder: Path) -> No
 def test_working_is_what_is_meant_without_the_option(folder: Path) -> None:
     for command in (*SUMMED, "line"):
         more = (3,) if command == "line" else ()
-        default = json.loads(printed(command, folder, *more, "--json"))
-        working = json.loads(printed(command, folder, *more, "--json", "--waves", "working"))
-        everything = json.loads(printed(command, folder, *more, "--json", "--waves", "all"))
+        default = printed_json(command, folder, *more)
+        working = printed_json(command, folder, *more, "--waves", "working")
+        everything = printed_json(command, folder, *more, "--waves", "all")
         assert default == working
         assert default["about"]["waves"]["counted"] == 3
         assert everything["about"]["waves"]["counted"] == 4
@@ -88,9 +88,9 @@ def _without_about(document: dict) -> dict:
 
 @pytest.mark.parametrize("command", ["hotspot", "isa", "source", "flame"])
 def test_what_is_counted_stays_counted_over_all_waves(command: str, folder: Path) -> None:
-    default = json.loads(printed(command, folder, "--json"))
-    everything = json.loads(printed(command, folder, "--json", "--waves", "all"))
-    working = json.loads(printed(command, folder, "--json", "--waves", "working"))
+    default = printed_json(command, folder)
+    everything = printed_json(command, folder, "--waves", "all")
+    working = printed_json(command, folder, "--waves", "working")
     assert default == everything
     assert working["about"]["waves"]["counted"] == 3
     assert working != everything
@@ -99,7 +99,7 @@ def test_what_is_counted_stays_counted_over_all_waves(command: str, folder: Path
 def test_hotspot_counts_executions_of_a_population(folder: Path) -> None:
     for name in WAYS:
         if name != "all":  # the totals of code.json still count what was cut from the files
-            document = json.loads(printed("hotspot", folder, "--waves", name, "--json"))
+            document = printed_json("hotspot", folder, "--waves", name)
             assert document["totals"]["hits"] == totals(folder, name)[1]
 
 
@@ -119,13 +119,13 @@ def test_an_unknown_population_is_refused_with_the_names(folder: Path) -> None:
 
 
 def test_waves_lists_populations_and_the_waves_of_one(folder: Path) -> None:
-    document = json.loads(printed("waves", folder, "--populations", "--json"))
+    document = printed_json("waves", folder, "--populations")
     assert [(row["id"], row["waves"], row["is_working"]) for row in document["rows"]] == [
         ("working", 3, True),
         ("early-exit", 1, False),
     ]
     assert document["rows"][1]["median_hits"] == EARLY
-    rows = json.loads(printed("waves", folder, "--waves", "early-exit", "--json"))["rows"]
+    rows = printed_json("waves", folder, "--waves", "early-exit")["rows"]
     assert [row["wave"] for row in rows] == [waves_of(folder, "early-exit")[0].name]
     assert "Shown are 1 wave of 4 (early exit)." in printed("waves", folder, "--waves", "early-exit")
 
@@ -138,12 +138,12 @@ def test_a_capture_without_working_waves_ranks_nothing(tmp_path: Path) -> None:
     folder = only(left, tmp_path / "left")
     code = json.loads((folder / "code.json").read_text())["code"]
     ran = f"{EARLY} of {len(code) - 1} instructions ran"  # the first row is the name of the kernel
-    document = json.loads(printed("triage", folder, "--json"))
+    document = printed_json("triage", folder)
     assert document["findings"] == []
     assert f"All {len(left)} traced waves left early, so there is nothing to rank. {ran}" in document["note"]
     for key in ("kernel_iteration_range", "att_target_cu", "att_shader_engine_mask"):
         assert key in document["note"]
-    assert json.loads(printed("triage", folder, "--json", "--waves", "all"))["findings"]
+    assert printed_json("triage", folder, "--waves", "all")["findings"]
     assert f"none of which works: {ran}" in printed("causes", folder)
 
 
@@ -179,7 +179,7 @@ def test_missing_files_are_the_reason_and_not_engines_left_out(
     text = printed("triage", none_of_16)
     assert "16 wave files are missing or damaged" in text
     assert "--all reads" not in text
-    document = json.loads(printed("triage", thirteen_of_16, "--json"))
+    document = printed_json("triage", thirteen_of_16)
     assert document["waves"] == {"read": 13, "traced": 16, "counted": 13, "missing": 3}
 
 
@@ -206,9 +206,9 @@ def test_no_wave_that_ran_it_is_not_said_of_waves_that_are_not_there(
 
 def test_hidden_latency_is_told_of_the_waves_that_are_there(thirteen_of_16: Path, none_of_16: Path) -> None:
     """The totals of the table are those of thirteen files, not those of code.json."""
-    document = json.loads(printed("latency", thirteen_of_16, "--json", "--top", 0))
+    document = printed_json("latency", thirteen_of_16, "--top", 0)
     latency = sum(token.duration for wave in plain(thirteen_of_16).waves for token in wave.tokens)
-    listed = json.loads(printed("latency", thirteen_of_16, "--json", "--top", 0, "--no-idle"))
+    listed = printed_json("latency", thirteen_of_16, "--top", 0, "--no-idle")
     assert listed["totals"]["total"] == latency
     assert document["totals"]["total"] > latency
     text = printed("latency", none_of_16)
@@ -217,12 +217,12 @@ def test_hidden_latency_is_told_of_the_waves_that_are_there(thirteen_of_16: Path
 
 
 def test_a_comparison_is_of_the_waves_that_work(folder: Path, whole: Path) -> None:
-    document = json.loads(printed("compare", whole, folder, "--json"))
+    document = printed_json("compare", whole, folder)
     said = [note for note in document["notes"] if note.startswith("Cycles of")]
     assert said == ["Cycles of B belong to 3 working waves of 4."]
     assert [len(waves_of(side, "all")) for side in (whole, folder)] == [4, 4]
     assert document["kernel"]["waves"] == [4, 3]
     assert document["kernel"]["hits_per_wave"][0] == document["kernel"]["hits_per_wave"][1]
-    everything = json.loads(printed("compare", whole, folder, "--json", "--waves", "all"))
+    everything = printed_json("compare", whole, folder, "--waves", "all")
     assert everything["kernel"]["waves"] == [4, 4]
     assert everything["kernel"]["hits_per_wave"][1] < everything["kernel"]["hits_per_wave"][0]

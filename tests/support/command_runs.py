@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 from unittest.mock import patch
 
 import rcv_py.cli.main as program
@@ -139,6 +140,12 @@ def printed(*words: object, code: int = 0) -> str:
     done = run_anew(*map(str, words))
     assert (done.code, done.err) == (code, ""), done.err
     return done.out
+
+
+def printed_json(*words: object) -> dict[str, Any]:
+    """Run a command line anew and return the document that it prints with `--json`."""
+    document: dict[str, Any] = json.loads(printed(*words, "--json"))
+    return document
 
 
 def refused(*words: object) -> str:

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 
 from tests.features.why.test_command import (
@@ -11,7 +10,7 @@ from tests.features.why.test_command import (
     test_top_holds_for_the_parts_of_a_row_too,  # noqa: F401
 )
 from tests.real.captures import trace_path
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_json
 from tests.support.fixtures import fixture_of
 
 folder = fixture_of(trace_path, "pa_mqa_small")
@@ -40,7 +39,7 @@ def test_csv_has_a_row_a_line_cause_and_producer(folder: Path) -> None:
 
 def test_a_producer_that_is_a_guess_is_called_so(folder: Path) -> None:
     """The scalar loads of the capture are issued in bursts and return in any order."""
-    document = json.loads(printed("causes", folder, "--json", "--top", 0))
+    document = printed_json("causes", folder, "--top", 0)
     causes = {row["cause"]: row for row in document["rows"]}
     assert 0 < causes["wait_scalar"]["guessed"] <= causes["wait_scalar"]["stall"]
     assert causes["memory_queue"]["guessed"] == causes["memory_queue"]["stall"]

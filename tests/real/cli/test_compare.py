@@ -1,12 +1,10 @@
 """`rcv compare` on real captures: numbers, and rules of tests/features/compare/test_command.py."""
 
-import json
-
 import pytest
 
 from tests.features.compare.test_command import Pair, test_work_is_counted_a_wave_and_costs_cycles  # noqa: F401
 from tests.real.captures import trace_path
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_json
 from tests.support.fixtures import fixture_of
 
 pair = fixture_of(lambda: (trace_path("flash_attn_small_before"), trace_path("flash_attn_small_after")))
@@ -30,7 +28,7 @@ def test_different_kernels_are_not_judged(pair: Pair) -> None:
 
 
 def test_the_document_has_the_numbers_of_the_flash_pair(pair: Pair) -> None:
-    document = json.loads(printed("compare", *pair, "--top", 0, "--json"))
+    document = printed_json("compare", *pair, "--top", 0)
     assert (document["verdict"], document["per"]) == ("no difference beyond noise", "launch")
     assert document["kernel"]["waves"] == [4, 8]
     assert document["kernel"]["launch"]["duration"] == [80_980, 80_484]

@@ -1,9 +1,7 @@
 """`rcv flame` on real captures, and on one with reference results."""
 
-import json
-
 from tests.real.captures import golden, synthetic_path, trace_path
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_json, refused
 
 FLASH = "flash_attn_small_after"
 
@@ -23,9 +21,7 @@ def test_folded_stacks_sum_up_to_everything() -> None:
 
 
 def test_json_has_the_stall_of_the_reference() -> None:
-    document = json.loads(
-        printed("flame", str(synthetic_path("markers_gfx12")), "--json", "--metric", "stall")
-    )
+    document = printed_json("flame", str(synthetic_path("markers_gfx12")), "--metric", "stall")
     assert (document["total"], document["unit"]) == (1507, "cycles")
     assert sum(frame["self"] for frame in document["frames"]) == 1507
     assert {frame["instruction"] for frame in document["frames"] if frame["what"] == "code"} >= {2, 7}

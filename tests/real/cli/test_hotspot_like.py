@@ -1,7 +1,5 @@
 """The rules of tests/features/compat/test_command.py on real captures, and numbers from their files."""
 
-import json
-
 import pytest
 
 from tests.features.compat.test_command import (
@@ -11,7 +9,7 @@ from tests.features.compat.test_command import (
     test_the_header_of_every_capture,  # noqa: F401
 )
 from tests.real.captures import GOLDEN, TRACES, trace_path
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_json
 from tests.support.fixtures import fixture_of, fixture_of_each
 
 # capture: allocated registers, twice the VGPR_Count of the table on gfx950; waves that fit; what binds
@@ -39,7 +37,7 @@ def test_a_gpu_that_the_scripts_would_mistake_is_named(name: str, like: str) -> 
 
 @pytest.mark.parametrize("name", HEADERS)
 def test_what_was_counted_in_the_files(name: str) -> None:
-    found = json.loads(printed("hotspot", trace_path(name), "--json"))["occupancy"]
+    found = printed_json("hotspot", trace_path(name))["occupancy"]
     (used,) = (one["used"] for one in found["limits"] if one["name"] == "vector registers")
     assert (used, found["waves_per_simd"], found["binding"]) == HEADERS[name]
 
@@ -49,5 +47,5 @@ def test_sources_are_short_in_tables_and_whole_in_documents() -> None:
     text = printed("hotspot", folder, "--top", "1")
     assert text.count("numeric.py:872") == 1
     assert "/numeric.py" not in text
-    assert json.loads(printed("hotspot", folder, "--top", "1", "--json"))["rows"][0]["source"].startswith("/")
+    assert printed_json("hotspot", folder, "--top", "1")["rows"][0]["source"].startswith("/")
     assert "source" not in printed("hotspot", trace_path("pa_mqa_small"), "--top", "2")

@@ -1,7 +1,6 @@
 """`rcv index` over real captures: numbers, and rules of tests/features/compare/test_index_command.py."""
 
 import csv
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from tests.features.compare.test_index_command import (
     test_the_duration_is_that_of_the_record,  # noqa: F401
 )
 from tests.real.captures import SHARED, THREAD_TRACES, TRACES, golden, trace_path
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_json
 from tests.support.fixtures import fixture_of
 
 library = fixture_of(lambda: SHARED / "traces")
@@ -23,7 +22,7 @@ recorded = fixture_of(lambda: [trace_path(name) for name in ("pa_mqa_small", "ve
 
 
 def test_every_capture_is_there_once(library: Path) -> None:
-    document = json.loads(printed("index", library, "--json"))
+    document = printed_json("index", library)
     found = {Path(row["path"]).name: row for row in document["captures"]}
     assert set(found) == {trace_path(name).name for name in TRACES}
     moe = found[trace_path("moe_reduce").name]

@@ -7,13 +7,13 @@ import json
 import pytest
 
 from tests.real.captures import GOLDEN, golden, trace_path
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_json
 
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_the_json_has_the_reference_numbers(name: str) -> None:
     folder, expected = trace_path(name), golden(f"beyond/{name}.json")
-    document = json.loads(printed("loops", folder, "--json", "--top", 0))
+    document = printed_json("loops", folder, "--top", 0)
     found = {(row["branch"], row["head"]): row for row in document["rows"]}
     for row in expected["loops"]:
         mine = found[row["branch_line"], row["head_line"]]
@@ -28,7 +28,7 @@ def test_the_json_has_the_reference_numbers(name: str) -> None:
     assert (mine["instances"], mine["max_skew"]) == (barriers["instances"], barriers["arrival_skew_max"])
     assert is_median(mine["median_skew"], barriers["arrival_skew_median"])
     assert mine["max_release_spread"] == barriers["release_spread_max"]
-    document = json.loads(printed("bubbles", folder, "--rule", "reference", "--json"))
+    document = printed_json("bubbles", folder, "--rule", "reference")
     issue = expected["simd_issue"]
     totals = document["totals"]
     assert totals["simd_cycles"] == issue["resident"]
@@ -63,7 +63,7 @@ def test_limits() -> None:
     assert "128 vector registers fewer (at most 128) and 3,072 bytes of LDS fewer (at most 81,920)" in text
     assert "Traced: at most 2 waves" in text
     assert "discover_kernel_trace.csv" in text
-    document = json.loads(printed("occupancy", folder, "--limits", "--json"))
+    document = printed_json("occupancy", folder, "--limits")
     assert (document["waves_per_simd"], document["goal"], document["resident"]["peak"]) == (2, 4, 2)
     sheet = list(csv.DictReader(io.StringIO(printed("occupancy", folder, "--limits", "--csv"))))
     assert [row["name"] for row in sheet] == ["vector registers", "scalar registers", "LDS", "workgroup"]

@@ -2,23 +2,22 @@
 
 import csv
 import io
-import json
 
 import pytest
 
 from tests.real import captures
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_json
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)
 def test_a_summary_says_what_was_measured_elsewhere(name: str) -> None:
-    document = json.loads(printed("summary", captures.trace_path(name), "--json"))
+    document = printed_json("summary", captures.trace_path(name))
     assert document["states"] == captures.golden(f"beyond/{name}.json")["state_cycles"]
 
 
 def test_counters_in_a_summary() -> None:
     folder = captures.synthetic_path("counters_gfx9")
-    document = json.loads(printed("summary", folder, "--json"))
+    document = printed_json("summary", folder)
     assert document["counters"]["MFMA Peak"] == 36.25
     text = printed("summary", folder)
     assert "MFMA Peak  36.2 %" in text
@@ -27,7 +26,7 @@ def test_counters_in_a_summary() -> None:
 
 def test_samples_in_a_summary() -> None:
     folder = captures.trace_path("pcsampling")
-    document = json.loads(printed("summary", folder, "--json"))
+    document = printed_json("summary", folder)
     assert document["stall_reasons"]["pipe stalled"] == 777
     assert "units" not in document
     assert "lost arbitration" in printed("summary", folder)
@@ -36,7 +35,7 @@ def test_samples_in_a_summary() -> None:
 
 def test_the_hits_of_a_line() -> None:
     folder = captures.trace_path("pa_mqa_small")
-    document = json.loads(printed("line", folder, 62, "--json"))
+    document = printed_json("line", folder, 62)
     assert document["schema"] == "rcv.line/2"
     assert document["measures"]["latency"]["total"] == 4088
     assert [hit["latency"] for hit in document["slowest"]] == [1048, 1016, 1012, 1012]
@@ -53,7 +52,7 @@ def test_the_hits_of_a_line() -> None:
 def test_the_samples_of_a_line() -> None:
     folder = captures.trace_path("pcsampling")
     assert "no distribution" in printed("line", folder, 700)
-    assert json.loads(printed("line", folder, 700, "--json"))["samples"]["stalled"] == 21
+    assert printed_json("line", folder, 700)["samples"]["stalled"] == 21
     assert "pipe stalled,17" in printed("line", folder, 700, "--csv")
 
 

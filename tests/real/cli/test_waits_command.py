@@ -2,18 +2,17 @@
 
 import csv
 import io
-import json
 
 import pytest
 
 from tests.real import captures
 from tests.real.cli.test_loops_command import is_median
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_json
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)
 def test_the_json_has_the_reference_numbers(name: str) -> None:
-    document = json.loads(printed("waits", captures.trace_path(name), "--json", "--top", 15))
+    document = printed_json("waits", captures.trace_path(name), "--top", 15)
     golden = captures.golden(f"beyond/{name}.json")
     assert document["schema"] == "rcv.waits/2"
     for row, expected in zip(document["waits"], golden["wait_top"], strict=True):
@@ -30,7 +29,7 @@ def test_the_json_has_the_reference_numbers(name: str) -> None:
 
 def test_latencies_as_json_csv_and_text() -> None:
     folder = captures.trace_path("pa_mqa_big")
-    rows = json.loads(printed("waits", folder, "--latency", "--json", "--top", 0))["latency"]
+    rows = printed_json("waits", folder, "--latency", "--top", 0)["latency"]
     sheet = list(csv.DictReader(io.StringIO(printed("waits", folder, "--latency", "--csv", "--top", 0))))
     assert [int(row["instruction"]) for row in sheet] == [row["instruction"] for row in rows]
     by_line = {row["instruction"]: row for row in rows}
