@@ -52,9 +52,7 @@ class TopOptions:
     assert not script().is_for_people("Ctrl+Shift+B")
 
 
-def test_what_is_not_translated_and_what_cannot_be_filled_in_is_listed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_missing_and_broken_translations_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     said = Catalog()
     for text in ("Rows", "{0} rows", "Columns", ("{0:,} row", "{0:,} rows")):
         said.add(text)

@@ -56,9 +56,7 @@ def test_a_test_that_ends_its_process_is_named_and_all_others_run(tmp_path: Path
 
 
 @pytest.mark.parametrize(("minutes", "is_stopped"), [(0.05, False), (HANG_S / 60, True)])
-def test_a_run_that_hangs_is_ended_with_all_that_it_started(
-    minutes: float, is_stopped: bool, tmp_path: Path
-) -> None:
+def test_a_run_that_hangs_ends_with_all_below(minutes: float, is_stopped: bool, tmp_path: Path) -> None:
     (tmp_path / "test_hangs.py").write_text(HANGS)
     begun = tmp_path / "begun"
     with limited(tmp_path, minutes, "-p", "no:xdist") as run:

@@ -107,9 +107,7 @@ BEYOND = (
 
 
 @pytest.mark.parametrize("line", BEYOND, ids=lambda line: line[:50])
-def test_numbers_beyond_measure_are_refused(
-    tmp_path: Path, line: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_huge_numbers_are_refused(tmp_path: Path, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     folder = bomb(tmp_path / "c", "nothing")
     command, *more = line.split()
     try:

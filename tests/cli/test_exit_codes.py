@@ -166,9 +166,7 @@ def _are_alike(one: Trace, waves: list[WaveColumns], other: Trace, columns: list
 
 
 @pytest.mark.parametrize("command", WORDS)
-def test_damage_is_told_or_survived(
-    command: str, broken: dict[str, Path], unlike: list[str], tmp_path: Path
-) -> None:
+def test_damage_is_survived(command: str, broken: dict[str, Path], unlike: list[str], tmp_path: Path) -> None:
     """A command that knows only tables is not asked twice of the same ones."""
     for name in broken if command in OF_FILES else unlike:
         folder = broken[name]

@@ -34,9 +34,7 @@ def run(*words: object) -> int:
     return main([str(word) for word in words])
 
 
-def test_perfetto_plain_and_packed_and_of_some_waves(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_perfetto_plain_packed_and_some_waves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = sample_path(NAME)
     unpacked, packed = tmp_path / "a.pftrace", tmp_path / "a.pftrace.gz"
     assert run("export", folder, "--to", "perfetto", "--out", unpacked) == 0
@@ -111,9 +109,7 @@ def test_reports_of_several_folders(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "kind of report" in capsys.readouterr().err
 
 
-def test_an_index_replaces_only_what_rcv_wrote(
-    empty: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_ours_is_replaced(empty: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     out.mkdir()
     words = ("report", *empty, "--out-dir", out, "--format", "html", "--jobs", 1)
@@ -153,9 +149,7 @@ def test_names_of_reports_do_not_meet(tmp_path: Path) -> None:
     assert names == ["a_index.html", "b_index.html", "index.html", "other.html"]
 
 
-def test_on_a_terminal_names_do_not_run_into_the_progress(
-    empty: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_clear_the_progress(empty: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()  # for both streams
     monkeypatch.setattr("sys.stdout", screen)
     monkeypatch.setattr("sys.stderr", screen)

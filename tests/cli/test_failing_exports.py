@@ -265,9 +265,7 @@ def started(words: list[str], said: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.mark.parametrize("name", ["report html", "perfetto", "speedscope", "one csv", "index html"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
-def test_a_signal_leaves_the_old_file(
-    name: str, number: signal.Signals, capture: Path, tmp_path: Path
-) -> None:
+def test_signals_keep_the_old_file(name: str, number: signal.Signals, capture: Path, tmp_path: Path) -> None:
     code = ExitCode.ENDED if number == signal.SIGTERM else ExitCode.STOPPED
     out = tmp_path / "out"
     with started(words_of(name, capture, out), tmp_path / "said") as process:

@@ -124,9 +124,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_only_our_own_codes_reach_a_terminal(
-    captures: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminal_gets_only_our_codes(captures: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     for command in ("info", "check", "triage", "hotspot"):

@@ -39,17 +39,13 @@ def failing(error: BaseException) -> Callable[[Namespace], int]:
     return run
 
 
-def test_what_the_user_can_put_right_is_a_sentence_and_a_hint(
-    info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mistakes_have_a_hint(info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
     info_does(failing(UsageError("It cannot be.", hint="Do otherwise.")))
     assert main(["info", "x"]) == 2
     assert capsys.readouterr().err == "rcv: It cannot be.\n     Do otherwise.\n"
 
 
-def test_a_bug_shows_its_traceback(
-    info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bugs_have_a_traceback(info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
     info_does(failing(ZeroDivisionError("oops")))
     assert main(["info", "x"]) == 1
     error = capsys.readouterr().err
@@ -58,9 +54,7 @@ def test_a_bug_shows_its_traceback(
     assert "rcv info x" in error
 
 
-def test_an_end_that_comes_out_as_another_exception_is_no_bug(
-    info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_end_is_never_a_bug(info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
     """As when a module with a dataclass is imported at that moment."""
 
     class Asks:

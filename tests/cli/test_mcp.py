@@ -81,9 +81,7 @@ def test_it_says_what_it_offers(agent: McpClient) -> None:
         ("line", {"line": 113}),
     ],
 )
-def test_numbers_are_those_of_the_command_line(
-    agent: McpClient, place: Path, tool: str, more: dict[str, Any]
-) -> None:
+def test_numbers_are_of_the_commands(agent: McpClient, place: Path, tool: str, more: dict[str, Any]) -> None:
     result = agent.call(tool, folder=SAMPLE, max_kb=0, **more)
     front = [str(more["line"])] if "line" in more else []
     options = [
@@ -99,9 +97,7 @@ def test_numbers_are_those_of_the_command_line(
     assert words[:2] == ["rcv", tool]
 
 
-def test_a_comparison_is_that_of_the_command_line_and_a_long_answer_begins_as_it_does(
-    agent: McpClient, place: Path
-) -> None:
+def test_comparisons_and_long_answers_are_as_on_the_command_line(agent: McpClient, place: Path) -> None:
     before, after = (place / "captures" / name for name in PAIR)
     result = agent.call("compare", folder=str(before), other=str(after), top=3, max_kb=0)
     assert result["structuredContent"] == printed_json("compare", before, after, "--top=3")
@@ -225,9 +221,7 @@ def test_a_signal_ends_it_though_its_input_goes_on(place: Path, number: int, cod
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, ExitCode.ENDED), (signal.SIGINT, ExitCode.STOPPED)]
 )
-def test_a_signal_within_a_task_of_the_server_ends_it_without_a_word_of_that(
-    place: Path, tmp_path: Path, number: int, code: int
-) -> None:
+def test_a_signal_within_a_task_ends_it_quietly(place: Path, tmp_path: Path, number: int, code: int) -> None:
     """A group of tasks wraps the exception in one of its own, which whoever runs them would print."""
     before = f"""
 import os

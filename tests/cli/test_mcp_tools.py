@@ -226,9 +226,7 @@ def test_waiting_calls_can_be_cancelled_and_a_lost_process_is_told_of(tmp_path: 
         assert not handler.call("info", {"folder": "matmul_tiled"}, ClientRequest()).is_error
 
 
-def test_a_call_that_is_stopped_while_its_words_are_read_is_no_bug(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ending_a_call_is_no_bug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """What argparse tidies up at the end is not there yet, and its error takes the place of the other."""
 
     def interrupted(words: list[str]) -> None:

@@ -313,9 +313,7 @@ def _waves(name: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("command", "name", "words", "option"), HONOURED)
-def test_an_option_changes_what_is_printed(
-    command: str, name: str, words: str, option: str, values: dict[str, str]
-) -> None:
+def test_an_option_counts(command: str, name: str, words: str, option: str, values: dict[str, str]) -> None:
     without = run(*words_of(command, name, words, values))
     plain = words.split()
     word = option.split(maxsplit=1)[0] if option else ""
@@ -328,9 +326,7 @@ def test_an_option_changes_what_is_printed(
 
 
 @pytest.mark.parametrize(("command", "name", "words"), REFUSED)
-def test_an_option_that_means_nothing_is_refused(
-    command: str, name: str, words: str, values: dict[str, str]
-) -> None:
+def test_an_idle_option_is_refused(command: str, name: str, words: str, values: dict[str, str]) -> None:
     found = run(*words_of(command, name, words, values))
     assert (found.code, found.out) == (2, "")
     assert found.err.startswith("rcv: ") or "usage:" in found.err

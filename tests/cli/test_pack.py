@@ -53,9 +53,7 @@ def test_every_answer_is_that_of_the_folder(command: str, words: str, packed: Pa
 @pytest.mark.parametrize(
     ("command", "part"), [("info", "allocated"), ("occupancy --limits", "limits"), ("registers", "rows")]
 )
-def test_what_the_code_object_of_a_raw_capture_allocates_goes_with_it(
-    command: str, part: str, tmp_path: Path
-) -> None:
+def test_allocations_of_a_code_object_go_with_a_raw_capture(command: str, part: str, tmp_path: Path) -> None:
     folder, path = ROOT / "sample_traces" / "raw_rms_norm", tmp_path / "elsewhere" / "it.rcvz"
     path.parent.mkdir()
     assert main(["pack", str(folder), "--out", str(path)]) == 0

@@ -202,9 +202,7 @@ def test_which_commands_say_it(command: str, monkeypatch: pytest.MonkeyPatch) ->
     assert (" of 4" if command == "index" else "Reading waves") in screen.text
 
 
-def test_a_terminal_gets_links_to_the_sources_of_this_machine(
-    on_a_terminal: OnATerminal, tmp_path: Path
-) -> None:
+def test_a_terminal_gets_links_to_sources_that_are_here(on_a_terminal: OnATerminal, tmp_path: Path) -> None:
     here = tmp_path / "include" / "tile_io.h"
     here.parent.mkdir()
     here.write_text("x")

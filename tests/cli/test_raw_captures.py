@@ -27,9 +27,7 @@ def test_a_table_tells_them_apart(folder: Path) -> None:
     assert len(first["recorded"]) == len("2026-11-23 13:05:10")
 
 
-def test_what_is_not_decoded_has_a_kernel_and_no_numbers(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_undecoded_has_no_numbers(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = [one["kernel"] for one in captures(folder)]
     for path in folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())

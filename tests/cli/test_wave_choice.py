@@ -168,9 +168,7 @@ def none_of_16(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return without_files(tmp_path_factory.mktemp("none"), 0)
 
 
-def test_missing_files_are_the_reason_and_not_engines_left_out(
-    thirteen_of_16: Path, none_of_16: Path
-) -> None:
+def test_missing_files_are_the_reason_and_not_engines(thirteen_of_16: Path, none_of_16: Path) -> None:
     for words in ((), ("--all",)):
         text = printed("triage", thirteen_of_16, *words)
         assert "3 wave files are missing or damaged" in text
@@ -190,9 +188,7 @@ def test_tables_say_which_waves_they_lack(command: str, thirteen_of_16: Path) ->
     assert "3 of 16 traced waves could not be read: their files are missing or damaged." in text
 
 
-def test_no_wave_that_ran_it_is_not_said_of_waves_that_are_not_there(
-    none_of_16: Path, thirteen_of_16: Path
-) -> None:
+def test_missing_waves_are_not_said_to_have_run_nothing(none_of_16: Path, thirteen_of_16: Path) -> None:
     for folder in (none_of_16, thirteen_of_16):
         code = json.loads((folder / "code.json").read_text())["code"]
         gone = json.loads((folder / "filenames.json").read_text())

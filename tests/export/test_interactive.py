@@ -222,9 +222,7 @@ def test_text_of_a_capture_is_data(tmp_path: Path) -> None:
     assert head.count("<title>") == 1
 
 
-def test_a_page_of_anything_is_bounded_and_says_what_it_lacks(
-    script: Script, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_are_bounded_and_say_so(script: Script, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = open_trace(folder)
     for name, most in {"MAX_CODE": 10, "MAX_SOURCE": 10, "MAX_STEPS": 8}.items():
         monkeypatch.setattr(content, name, most)
@@ -243,9 +241,7 @@ def test_a_page_of_anything_is_bounded_and_says_what_it_lacks(
     assert script("page.columns['device.time'].length") <= 8 + script("page.device.rows.length")
 
 
-def test_instructions_that_hardly_repeat_leave_room(
-    script: Script, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rare_repeats_leave_room(script: Script, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = _tokens(open_trace(folder))
     monkeypatch.setattr(pages, "MAX_TOKENS", whole)
     monkeypatch.setattr(pages, "MAX_LETTERS", 1)
@@ -288,9 +284,7 @@ def test_notes_are_on_the_page_with_their_places(script: Script, folder: Path) -
     assert (place["begin"], place["end"]) == (begin + 8, begin + 9)
 
 
-def test_lists_lead_to_the_costliest_instructions_and_to_loops(
-    script: Script, page: str, folder: Path
-) -> None:
+def test_lists_lead_to_costly_instructions_and_loops(script: Script, page: str, folder: Path) -> None:
     code = json.loads((folder / "code.json").read_text())["code"]
     script.read(page)
     lists = {one["title"]: one for one in script.json("page.lists")}

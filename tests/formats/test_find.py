@@ -18,9 +18,7 @@ from tests.support.samples import sample_path, write_sample
 NAME = "gfx12"  # a small one
 
 
-def test_a_folder_that_may_not_be_looked_into_is_no_capture(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_without_rights_is_no_capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: object) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 

@@ -269,9 +269,7 @@ def test_kernels_that_were_loaded_are_known_without_a_launch(tmp_path: Path) -> 
     assert found.workgroup == (-1, -1, -1)
 
 
-def test_a_damaged_database_is_a_note_and_a_large_one_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damaged_or_large_databases_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "out_results.db").write_bytes(b"SQLite format 3\0" + bytes(100))
     found = run_facts(tmp_path / "capture", "slow")
     assert found.kernel is None

@@ -29,9 +29,7 @@ def one(folder: Path, path: str, *rules: tuple[str, str], names: frozenset[str] 
         ("/build", [("/build", "/home/me")], "/home/me"),
     ],
 )
-def test_a_rule_fits_whole_names_of_folders_and_the_first_counts(
-    path: str, rules: list[tuple[str, str]], here: str
-) -> None:
+def test_rules_fit_whole_names_and_the_first_wins(path: str, rules: list[tuple[str, str]], here: str) -> None:
     assert mapped(path, rules) == here
 
 
@@ -68,9 +66,7 @@ def test_a_link_that_is_named_as_a_source_leads_to_none(tmp_path: Path) -> None:
     assert "outside of what may be read" in found.note
 
 
-def test_where_a_root_is_set_nothing_outside_of_it_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_outside_of_a_root_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "in").mkdir()
     for folder in (tmp_path, tmp_path / "in"):
         (folder / "a.hip").write_text("one\n")

@@ -82,9 +82,7 @@ def ends(*_: object) -> None:
         (ends, TRACEBACK),
     ],
 )
-def test_what_is_bad_is_counted_and_can_be_repeated(
-    monkeypatch: pytest.MonkeyPatch, use: object, kind: str
-) -> None:
+def test_what_is_bad_can_be_repeated(monkeypatch: pytest.MonkeyPatch, use: object, kind: str) -> None:
     if use is hangs:
         monkeypatch.setattr(runner, "CPU_S", 0.2)
     monkeypatch.setattr(runner, "WALL_S", 5.0 if use is sleeps else 10 * HANG_S)

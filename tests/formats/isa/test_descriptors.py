@@ -26,9 +26,7 @@ WAVE32 = 1 << 10
         (GFX12_5, WAVE32, 16 * 19, -1),
     ],
 )
-def test_registers_are_counted_in_the_granules_of_the_gpu(
-    machine: int, properties: int, vgprs: int, sgprs: int
-) -> None:
+def test_registers_come_in_granules_of_the_gpu(machine: int, properties: int, vgprs: int, sgprs: int) -> None:
     """Eighteen in the field of vector registers is nineteen granules; five in the next is six eights."""
     data = code_file(
         {"other": END, "mine": END},

@@ -103,9 +103,7 @@ def test_an_old_library_is_good_for_what_it_knows() -> None:
         ("gfx1030", "0103027d", 64, "v_cmp_lt_i32_e32 vcc, v1, v1"),
     ],
 )
-def test_halves_and_lane_masks_are_those_of_the_target_and_the_wave(
-    target: str, code: str, lanes: int, expected: str
-) -> None:
+def test_halves_and_lane_masks_fit_target_and_wave(target: str, code: str, lanes: int, expected: str) -> None:
     (program,), _ = disassemble([piece(bytes.fromhex(code))], target, [need_llvm()], lanes=lanes)
     assert program.text == (expected,)
 
@@ -124,9 +122,7 @@ def test_halves_and_lane_masks_are_those_of_the_target_and_the_wave(
         ),
     ],
 )
-def test_unused_sources_of_zero_are_known_to_old_libraries(
-    target: str, words: tuple[int, ...], text: str
-) -> None:
+def test_old_libraries_know_unused_sources_of_zero(target: str, words: tuple[int, ...], text: str) -> None:
     """LLVM 23 writes 0x080 in bits 26 to 18 of the second word, with one source also in bits 17 to 9.
 
     The texts are those of LLVM 22.1, which knows such words.
@@ -223,9 +219,7 @@ def alone(module: Path, seconds: float, parent: int) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.parametrize(("seconds", "is_orphan"), [(0.1, False), (600.0, True)])
-def test_a_process_ends_by_itself_when_nobody_waits_or_time_is_over(
-    seconds: float, is_orphan: bool, tmp_path: Path
-) -> None:
+def test_a_process_nobody_waits_for_ends_by_itself(seconds: float, is_orphan: bool, tmp_path: Path) -> None:
     (tmp_path / "forever.py").write_text("while True: pass\n")
     with alone(tmp_path / "forever.py", seconds, 1 if is_orphan else os.getpid()) as process:
         assert process.wait(60.0) == GAVE_UP
@@ -251,9 +245,7 @@ def test_a_frozen_program_runs_its_own_modules(monkeypatch: pytest.MonkeyPatch) 
     assert b'"chain":[-1]' in done.stdout.replace(b" ", b""), done.stderr.decode()
 
 
-def test_libraries_come_from_rocm_and_the_packages_of_the_running_python(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_libraries_are_from_rocm_and_python_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     processes.candidates.cache_clear()
     (tmp_path / "capture").mkdir()
     (tmp_path / "capture" / "libLLVM-99.so").write_bytes(b"")

@@ -193,18 +193,14 @@ def chains(code: Path) -> tuple[list[Chain], Problems]:
 
 @pytest.mark.parametrize("code", SPLIT, ids=lambda code: code.stem)
 @pytest.mark.parametrize("pattern", ["-*.dwo", ".dwp"])
-def test_calls_of_a_split_build_are_those_that_llvm_reads_in_a_whole_build(
-    code: Path, pattern: str, tmp_path: Path
-) -> None:
+def test_calls_of_a_split_build_are_those_of_a_whole_one(code: Path, pattern: str, tmp_path: Path) -> None:
     here = copied(code, tmp_path, pattern)
     assert differences(TRUTHS[code.name], told_by_rcv(here)) == []
     assert not chains(here)[1]
 
 
 @pytest.mark.parametrize("code", SPLIT, ids=lambda code: code.stem)
-def test_without_the_split_file_there_are_lines_and_a_problem_that_names_it(
-    code: Path, tmp_path: Path
-) -> None:
+def test_without_the_split_file_there_are_lines_and_a_problem(code: Path, tmp_path: Path) -> None:
     here = copied(code, tmp_path)
     told, (problem,) = chains(here)
     assert {len(chain) for chain in told} == {1}
@@ -245,9 +241,7 @@ def moved(code: Path, name: str, folder: Path) -> Path:
         ("link.dwo", "../k.dwo", False),
     ],
 )
-def test_split_files_are_opened_in_the_folder_of_the_code_object_and_below_it(
-    name: str, place: str, is_read: bool, tmp_path: Path
-) -> None:
+def test_split_files_lie_with_their_code_object(name: str, place: str, is_read: bool, tmp_path: Path) -> None:
     code = SPLIT[0]
     here = moved(code, name, tmp_path / "build")
     file = here.parent / place

@@ -101,9 +101,7 @@ def test_other_processes_read_it_by_its_path(packed: Trace) -> None:
     assert sorted(wave.row for batch in batches for wave in batch.waves) == [*range(64)]
 
 
-def test_pieces_that_were_not_used_for_longest_are_forgotten(
-    packed: Trace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pieces_unused_for_longest_are_forgotten(packed: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     reader = pickle.loads(pickle.dumps(packed.reader))
     read: list[str] = []
     monkeypatch.setattr(reading, "KEPT_BYTES", 1)

@@ -76,9 +76,7 @@ class _Listed(Executor):
         return future
 
 
-def test_while_one_process_makes_what_decodes_the_next_makes_what_comes_after(
-    folder: Path, large: None
-) -> None:
+def test_the_next_process_makes_what_comes_after_decoding(folder: Path, large: None) -> None:
     executor = _Listed()
     open_capture(folder, jobs=lambda _: nullcontext(executor), early=lambda _: None)
     assert executor.names[:3] == ["decoded_engine", "prepare", "decoded_engine"]

@@ -61,9 +61,7 @@ def test_a_capture_is_decoded_once(place: Path, capture: Path, decodings: list[P
 
 
 @pytest.mark.parametrize("change", ["bytes", "time", "code object", "gone"])
-def test_what_changed_is_decoded_again(
-    place: Path, capture: Path, decodings: list[Path], change: str
-) -> None:
+def test_changes_are_decoded_again(place: Path, capture: Path, decodings: list[Path], change: str) -> None:
     open_raw(capture)
     stream = capture / STREAM
     if change == "bytes":  # of the same number, and with the time of before
@@ -81,9 +79,7 @@ def test_what_changed_is_decoded_again(
 
 
 @pytest.mark.parametrize("rest", [b"", b"PK\3\4 cut", b"\0" * 5000])
-def test_what_is_damaged_is_decoded_again(
-    place: Path, capture: Path, decodings: list[Path], rest: bytes
-) -> None:
+def test_damage_is_decoded_again(place: Path, capture: Path, decodings: list[Path], rest: bytes) -> None:
     whole = open_raw(capture)
     (place / names(place)[0]).unlink()  # it is in use, and mapped
     (place / (raw_open._key(raw_capture(capture), raw_open.USUAL) + ".rcvz")).write_bytes(rest)  # type: ignore[arg-type]
@@ -128,9 +124,7 @@ def test_what_a_disassembler_did_not_answer_in_time_is_asked_again(
     assert len(decodings) == 2
 
 
-def test_of_what_is_kept_that_goes_which_nobody_opened_for_longest(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_nobody_opened_for_longest_goes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place.mkdir(mode=0o700)
     for number, name in enumerate(("oldest", "older", "newest")):
         (place / f"{name}.rcvz").write_bytes(bytes(100))
@@ -163,9 +157,7 @@ def test_a_folder_that_others_can_write_to_is_not_believed(tmp_path: Path) -> No
     assert not kept._is_own(tmp_path / "link")
 
 
-def test_where_nothing_can_be_kept_the_sentence_names_the_variable(
-    tmp_path: Path, capture: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_room_names_the_variable(tmp_path: Path, capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a file").write_text("")
     monkeypatch.setenv(kept.PLACE, str(tmp_path / "a file" / "below"))
     with pytest.raises(ExportError, match="can be kept nowhere") as caught:

@@ -127,9 +127,7 @@ def test_one_process_decodes_several_engines(library, one_engine, monkeypatch, t
     started[0].close()
 
 
-def test_times_of_a_library_that_lost_its_place_are_reported(
-    library, one_engine, monkeypatch, tmp_path
-) -> None:
+def test_times_of_a_lost_library_are_reported(library, one_engine, monkeypatch, tmp_path) -> None:
     table = np.zeros(1, dtype=LAYOUT[kinds.OCCUPANCY])
     table["time"], table["bits"] = (1 << 40) + 1, 1
     far = library[1].read_bytes() + record(kinds.OCCUPANCY, 1, table.tobytes())
@@ -157,9 +155,7 @@ def test_values_of_markers_are_shader_data(library, one_engine, monkeypatch, tmp
 
 
 @pytest.mark.parametrize("more", [7, 31])
-def test_what_other_waves_hide_is_told_where_the_library_tells_it(
-    library, one_engine, monkeypatch, tmp_path, more
-) -> None:
+def test_what_waves_hide_is_as_the_library_says(library, one_engine, monkeypatch, tmp_path, more) -> None:
     """Sums over SIMDs, by the rule of the reference viewer; a later library may have more to say."""
     is_second = "second" in str(library[0])
     engine = raw_sample(NAME).engines[0]
@@ -202,9 +198,7 @@ def test_a_library_that_refuses_is_quoted(library, one_engine, monkeypatch, tmp_
         open_trace(one_engine, options=RawOptions(decoder="official", library=str(tmp_path)))
 
 
-def test_what_a_library_said_is_forgotten_when_it_is_another(
-    library, one_engine, monkeypatch, tmp_path
-) -> None:
+def test_another_library_is_asked_anew(library, one_engine, monkeypatch, tmp_path) -> None:
     mine = tmp_path / official.LIBRARY
     shutil.copyfile(library[0], mine)
     count = len(raw_sample(NAME).engines[0]["waves"])

@@ -55,9 +55,7 @@ def test_processes_give_what_this_one_does(capture: RawCapture) -> None:
             assert same(getattr(ours, field.name), getattr(theirs, field.name)), field.name
 
 
-def test_a_process_that_is_killed_costs_its_engine_until_the_next_time(
-    capture: RawCapture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_process_costs_its_engine_once(capture: RawCapture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(raw_open, "decoded_engine", deadly)
     trace = open_raw(capture.folder, jobs=two)
     assert {*trace.waves.se.tolist()} == {1}
@@ -71,9 +69,7 @@ def test_a_process_that_is_killed_costs_its_engine_until_the_next_time(
     assert not [one for one in again.problems if "ended before" in one.text]
 
 
-def test_whoever_cancels_waits_for_no_engine_and_leaves_no_file(
-    capture: RawCapture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cancelling_waits_for_no_engine(capture: RawCapture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(raw_open, "decoded_engine", begun)
     flag = CancelFlag()
 
@@ -87,9 +83,7 @@ def test_whoever_cancels_waits_for_no_engine_and_leaves_no_file(
     assert [*(capture.folder.parent / "kept").iterdir()] == []
 
 
-def test_little_is_decoded_here_and_much_by_as_many_processes_as_there_is_room_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_little_is_decoded_here_and_much_by_many_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
 
     class Counted(Processes):

@@ -171,9 +171,7 @@ def complaint(path: Path) -> str:
         ((), "a database of another program"),
     ],
 )
-def test_databases_of_other_programs_are_refused(
-    tables_of: tuple[str, ...], words: str, tmp_path: Path
-) -> None:
+def test_other_programs_databases_are_refused(tables_of: tuple[str, ...], words: str, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "x.db") as database:
         database.execute("CREATE TABLE t (id)")
         for name in tables_of:

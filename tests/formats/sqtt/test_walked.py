@@ -45,9 +45,7 @@ def test_columns_without_room_hold_the_same(name: str, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("family", mangled.FAMILIES)
-def test_columns_without_room_hold_the_same_of_damaged_streams(
-    family: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damaged_streams_are_the_same_without_room(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = [mangled.FAMILIES[family](random.Random(f"room {number}")) for number in range(40)]
     whole = [mangled.read(one) for one in data]
     narrow(monkeypatch)

@@ -53,9 +53,7 @@ def test_occupancy_in_the_summary(trace: Trace, batches: tuple[WaveBatch, ...], 
     assert 100 * value["tail"] / value["duration"] == pytest.approx(beyond["tail_below_half_pct"], abs=0.005)
 
 
-def test_issue_and_matrix_work_of_the_reference(
-    trace: Trace, batches: tuple[WaveBatch, ...], beyond: Any
-) -> None:
+def test_issue_and_matrix_work(trace: Trace, batches: tuple[WaveBatch, ...], beyond: Any) -> None:
     """The reference also counts the time in which a wave waits in s_endpgm as issue."""
     value = {fact.id: fact.value for fact in summary_by(None).of(trace, batches).facts}
     assert value["simd_busy"] < beyond["simd_issue"]["busy_pct"] / 100

@@ -3,7 +3,7 @@
 from tests.cli.test_raw_captures import (  # noqa: F401
     test_a_table_tells_them_apart,
     test_commands_about_one_list_them,
-    test_what_is_not_decoded_has_a_kernel_and_no_numbers,
+    test_the_undecoded_has_no_numbers,
 )
 from tests.real import captures
 from tests.support.fixtures import fixture_of
