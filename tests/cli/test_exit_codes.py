@@ -45,12 +45,8 @@ WORDS: dict[str, tuple[str, ...]] = {
 OF_FILES = {"info", "check", "counters", "compare", "trend", "report", "index", "pack", "decode"}
 OF_A_PLACE = (*equal.ELSEWHERE, "name", "target_from", "problems")  # no table of a trace
 BOTH_FORMS = {"no waves", "empty waves", "scattered tokens", "placeholder", "code.json cut in half"}
-ELSEWHERE = (
-    "view",
-    "shot",
-    "mcp",
-    "unpack",
-)  # tests/ui, test_commands.py, test_mcp.py and test_pack.py have them
+# Those of tests/ui, test_commands.py, test_mcp.py and test_pack.py
+ELSEWHERE = ("view", "shot", "mcp", "unpack")
 
 
 def ask(command: str, folder: Path, out: Path, *forms: str) -> Run:
@@ -81,17 +77,8 @@ def refused(done: Run) -> None:
 
 
 def test_every_command_that_reads_is_here() -> None:
-    assert {*COMMANDS, *FOLDED} == {
-        *WORDS,
-        *ELSEWHERE,
-        "record",
-        "synth",
-        "schema",
-        "completion",
-        "skill",
-        "help",
-        "isa-docs",
-    }
+    others = {"record", "synth", "schema", "completion", "skill", "help", "isa-docs"}
+    assert {*COMMANDS, *FOLDED} == {*WORDS, *ELSEWHERE, *others}
 
 
 @pytest.mark.parametrize("command", WORDS)

@@ -93,18 +93,8 @@ def test_a_number_of_thousands_of_digits_does_not_end_the_server(agent: McpClien
 
 
 LINES = (
-    "",
-    "x",
-    "{",
-    "[]",
-    "null",
-    "7",
-    '"text"',
-    "[" * 5000,
-    '{"jsonrpc": "2.0"}',
-    '{"id": 1}',
-    "\0",
-    "é\ud800",
+    *("", "x", "{", "[]", "null", "7", '"text"', "[" * 5000, '{"jsonrpc": "2.0"}', '{"id": 1}'),
+    *("\0", "é\ud800"),
 )
 METHODS: tuple[dict[str, Any], ...] = (
     {"jsonrpc": "2.0", "id": 10_001, "method": "tools/call", "params": {"name": 7}},

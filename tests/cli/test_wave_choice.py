@@ -15,16 +15,8 @@ EXPLAINS = (
     *("triage", "summary", "waits", "causes", "loops", "bubbles", "range", "line", "latency"),
     *("compare", "report", "trend", "schedule", "roofline"),
 )
-SUMMED = (
-    "causes",
-    "waits",
-    "bubbles",
-    "loops",
-    "latency",
-    "summary",
-    "schedule",
-    "roofline",
-)  # of waves that work
+# Of waves that work
+SUMMED = ("causes", "waits", "bubbles", "loops", "latency", "summary", "schedule", "roofline")
 COUNTS = ("hotspot", "isa", "source", "flame", "waves")
 
 

@@ -486,18 +486,7 @@ def _run(words: list[str]) -> None:
 _TOOLS: dict[str, Tool] = tools(can_write=True)
 _VALUES = (
     *VALUES,
-    "7",
-    "3:9",
-    "se0/simd0/slot0/wv0",
-    "100x100",
-    7,
-    3,
-    10**17,
-    10**19,
-    10**4400,
-    ".",
-    "line 3",
-    "nan",
+    *("7", "3:9", "se0/simd0/slot0/wv0", "100x100", 7, 3, 10**17, 10**19, 10**4400, ".", "line 3", "nan"),
 )
 
 

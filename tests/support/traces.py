@@ -7,20 +7,14 @@ import numpy as np
 
 from rcv_py.analysis.timeline.lod import build
 from rcv_py.model.code import CodeTable
-from rcv_py.model.device import Clock, WaveEvents
+from rcv_py.model.device import WaveEvents
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch, WaveIndex
+from tests.support import code_samples
 from tests.support.drawing import states, tokens
 
 SE, CU = 2, 1
-
-
-class NoReader:
-    """Reads nothing: the waves are made."""
-
-    def read(self, rows: list[int]) -> WaveBatch:
-        raise NotImplementedError
 
 
 def made_code(lines: int) -> CodeTable:
@@ -58,16 +52,16 @@ def made_trace(
         kernel=np.ones(n, np.int32), size=np.ones(n, np.int64), file=tuple(map(str, range(n))),
     )  # fmt: skip
     lines = max((len(wave.tokens) for wave in waves), default=1)
-    fields = {
-        "path": Path("made"), "name": "made", "version": "3.1.0", "gfxip": 9, "target": "gfx9",
-        "has_thread_trace": True, "has_pc_samples": False, "waves": index, "code": made_code(lines),
-        "sources": (), "occupancy": made_events(index), "clock": Clock(), "reader": NoReader(),
-    }  # fmt: skip
     columns = [[getattr(wave.tokens, name) for wave in waves] for name in ("stall", "busy", "kind", "line")]
     first = np.append(0, np.cumsum([len(wave.tokens) for wave in waves]))
     parts = [np.concatenate(column) if column else np.zeros(0, np.int32) for column in columns]
     lods = tuple(build(wave.tokens, wave.states) for wave in waves)
-    return Trace(**(fields | more)), (WaveBatch(waves, first, *parts, nbytes=1, lod=lods),)
+    fields = {
+        "path": Path("made"), "name": "made", "version": "3.1.0", "waves": index,
+        "code": made_code(lines), "sources": (), "occupancy": made_events(index),
+    }  # fmt: skip
+    made = code_samples.trace(**(fields | more))
+    return made, (WaveBatch(waves, first, *parts, nbytes=1, lod=lods),)
 
 
 def made_events(index: WaveIndex, elsewhere: int = 7) -> WaveEvents:

@@ -4,7 +4,6 @@ import os
 import sys
 import tracemalloc
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from rcv_py.formats.sqtt.records import DecodedStream
 from rcv_py.model.kinds import EventKind, TokenKind, WaveState
 from tests.formats.sqtt import encode_gfx9 as raw
 from tests.formats.sqtt.encode_gfx9 import AFTER, BEFORE, Tape
-from tests.formats.sqtt.wave_rows import breaks, records, states
+from tests.formats.sqtt.wave_rows import breaks, known_waves, records, states, waves
 from tests.support.programs import finished
 from tests.support.raw_samples import raw_sample
 from tests.support.sqtt_truth import Raw
@@ -45,7 +44,7 @@ def every_record_is_known(known: Raw) -> None:
             [*row[:7], row[7] + bases[row[7]], row[8]] for row in capture["occupancy"]
         ]
         assert EventKind.RESERVED not in stream.events[:, 1], "tokens that the recording tool left, no events"
-        assert sorted(map(repr, waves(stream))) == sorted(map(repr, expected(capture["waves"])))
+        assert waves(stream) == known_waves(capture["waves"])
         assert stream.tokens == len(heads(data))
         assert (stream.is_truncated, stream.has_lost_data) == (False, False)
         assert (len(stream.counters), len(stream.realtime)) == (0, 0)
@@ -65,39 +64,6 @@ def occupancy(stream: DecodedStream, base: int = 0) -> list[list[int]]:
     columns = (one.time, one.is_start, one.cu, one.simd, one.slot, one.me, one.pipe, one.entry, one.workgroup)
     rows = [list(map(int, row)) for row in zip(*columns, strict=True)]
     return [[*row[:7], row[7] - base, row[8]] for row in rows]
-
-
-def waves(stream: DecodedStream) -> list[Any]:
-    found = stream.waves
-    return [
-        (
-            int(found.simd[row]),
-            int(found.slot[row]),
-            int(found.begin[row]),
-            int(found.end[row]),
-            bool(found.is_complete[row]),
-            int(found.entry[row]),
-            records(stream, row),
-            states(stream, row),
-        )
-        for row in range(len(found))
-    ]
-
-
-def expected(reference: list[dict[str, Any]]) -> list[Any]:
-    return [
-        (
-            wave["simd"],
-            wave["slot"],
-            wave["begin"],
-            wave["end"],
-            wave["complete"],
-            wave["entry"][0],
-            [[row[0], row[1], row[3], row[4]] for row in wave["insts"]],
-            wave["timeline"],
-        )
-        for wave in reference
-    ]
 
 
 # -- time --------------------------------------------------------------------------------------------------
@@ -198,7 +164,7 @@ def test_a_wave_that_began_before_the_trace_is_known_by_its_kinds() -> None:
     tape.issue(48, 2, 5, raw.ISSUES)
     tape.put(48, raw.kind(2, 5, 5), AFTER)
     stream = decode(tape.stream())
-    assert waves(stream) == [(2, 5, 40, 56, False, 0, [[48, TokenKind.VALU, 0, 4]], [[IDLE, 8]])]
+    assert waves(stream) == [(0, 2, 5, 40, 56, False, 0, [[48, TokenKind.VALU, 0, 4]], [[IDLE, 8]])]
 
 
 def test_a_kind_that_comes_behind_the_end_of_its_wave_opens_none() -> None:

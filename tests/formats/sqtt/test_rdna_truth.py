@@ -10,7 +10,7 @@ from rcv_py.formats.raw.stitch import StreamStarts, listing, stitch
 from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.sqtt.records import DecodedStream
 from tests.formats.sqtt.rdna_truth import Golden, simulated
-from tests.formats.sqtt.wave_rows import records, states
+from tests.formats.sqtt.wave_rows import known_waves, waves
 from tests.support.fixtures import fixture_of
 
 Decoded = list[tuple[Golden, DecodedStream]]
@@ -23,32 +23,6 @@ def all_decoded(goldens: list[Golden]) -> Decoded:
     return [(golden, decode(golden.data.tobytes())) for golden in goldens]
 
 
-def waves(stream: DecodedStream) -> list[tuple[object, ...]]:
-    told = stream.waves
-    return sorted(
-        (
-            *(int(column[row]) for column in (told.cu, told.simd, told.slot, told.begin, told.end)),
-            bool(told.is_complete[row]),
-            int(told.entry[row]),
-            records(stream, row),
-            states(stream, row),
-        )
-        for row in range(len(told))
-    )
-
-
-def golden_waves(golden: Golden) -> list[tuple[object, ...]]:
-    return sorted(
-        (
-            *(wave[key] for key in ("cu", "simd", "slot", "begin", "end", "complete")),
-            wave["entry"][0],
-            [[time, kind, stall, duration] for time, kind, _, stall, duration in wave["insts"]],
-            wave["timeline"],
-        )
-        for wave in golden.truth["waves"]
-    )
-
-
 def occupancy(stream: DecodedStream, base: int) -> list[list[int]]:
     told = stream.occupancy
     entry = told.entry.astype(np.int64) - base
@@ -57,7 +31,7 @@ def occupancy(stream: DecodedStream, base: int) -> list[list[int]]:
 
 
 CHECKS: dict[str, tuple[Callable[[Golden, DecodedStream], object], Callable[[Golden], object]]] = {
-    "waves": (lambda _, stream: waves(stream), golden_waves),
+    "waves": (lambda _, stream: waves(stream), lambda golden: known_waves(golden.truth["waves"])),
     "occupancy": (
         lambda golden, stream: occupancy(stream, golden.base),
         lambda golden: [row[:8] for row in golden.truth["occupancy"]],

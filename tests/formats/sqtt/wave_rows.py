@@ -1,4 +1,6 @@
-"""What a wave of a decoded stream did, as plain rows."""
+"""What waves of a decoded stream did, as plain rows."""
+
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +20,34 @@ def states(stream: DecodedStream, wave: int = 0) -> list[list[int]]:
 def breaks(stream: DecodedStream, wave: int = 0) -> list[list[int]]:
     """Token and address of where it went on elsewhere."""
     return _rows(stream, "break_first", wave, "break_token", "break_address")
+
+
+def waves(stream: DecodedStream) -> list[tuple[object, ...]]:
+    """Place, begin, end, whether it is complete, entry, records and states of all waves, sorted."""
+    told = stream.waves
+    return sorted(
+        (
+            *(int(column[row]) for column in (told.cu, told.simd, told.slot, told.begin, told.end)),
+            bool(told.is_complete[row]),
+            int(told.entry[row]),
+            records(stream, row),
+            states(stream, row),
+        )
+        for row in range(len(told))
+    )
+
+
+def known_waves(truth: list[dict[str, Any]]) -> list[tuple[object, ...]]:
+    """The same of waves that are known."""
+    return sorted(
+        (
+            *(wave[key] for key in ("cu", "simd", "slot", "begin", "end", "complete")),
+            wave["entry"][0],
+            [[time, kind, stall, duration] for time, kind, _, stall, duration in wave["insts"]],
+            wave["timeline"],
+        )
+        for wave in truth
+    )
 
 
 def _rows(stream: DecodedStream, first: str, wave: int, *names: str) -> list[list[int]]:
