@@ -9,10 +9,7 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.text import Message, translated
-from rcv_py.features.why.bubbles_panel import ByNoIssue
-from rcv_py.features.why.causes_panel import ByCause
-from rcv_py.features.why.grouping import WIDTHS, YIELDS, Grouping, WhyNode
-from rcv_py.features.why.waits_panel import ByWait
+from rcv_py.features.why.grouping import WIDTHS, YIELDS, ByCause, ByNoIssue, ByWait, Grouping, WhyNode
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, row
