@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.waves.populations import ALL
 from rcv_py.features.counters.panel import CountersPanel
 from rcv_py.features.loops.panel import LoopsPanel
-from rcv_py.features.notes.history import HistoryPanel
+from rcv_py.features.notes.search_panel import HistoryPanel
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rcv_py.features.isa.panel import IsaPanel
-from rcv_py.features.notes.matches_panel import MatchesPanel
+from rcv_py.features.notes.search_panel import MatchesPanel
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.table.column_widths import PAD

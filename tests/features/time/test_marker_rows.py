@@ -11,7 +11,7 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
 from rcv_py.analysis.core.occupancy import waves_of_kernels
-from rcv_py.features.notes.matches_panel import MatchesPanel
+from rcv_py.features.notes.search_panel import MatchesPanel
 from rcv_py.features.time.compute_unit_panel import PATH, ComputeUnitPanel
 from rcv_py.features.time.device_rows import device_rows
 from rcv_py.features.time.global_panel import GlobalTimelinePanel
