@@ -17,7 +17,7 @@ from rcv_py.features.isa.register_cursor import OperandPosition
 from rcv_py.features.isa.result import MODES
 from rcv_py.features.isa.rows import IsaRows, csv_sheet, isa_rows, rows_at_leaf, rows_of_place
 from rcv_py.features.isa.view import IsaView
-from rcv_py.features.isa.walk import NO_ROWS, IsaWalk, walk_commands
+from rcv_py.features.isa.walk import NO_ROWS, WALKS, IsaWalk
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.selection import Hover, SearchQuery, Selection
@@ -459,6 +459,12 @@ class IsaPanel(CodePanel):
         def no_rows() -> str:
             return NO_ROWS if lazy.existing is None or lazy.existing._rows is None else ""
 
+        def walk(action: Callable[[IsaWalk], object], panel: Self) -> None:
+            action(panel.walk)
+
+        def no_walk(why_not: Callable[[IsaWalk], str]) -> str:
+            return NO_ROWS if lazy.existing is None else why_not(lazy.existing.walk)
+
         def other_folds(panel: Self) -> None:
             panel.view.set_fold_by("label" if panel.view.fold_by == "block" else "block")
 
@@ -480,10 +486,10 @@ class IsaPanel(CodePanel):
                  lazy.with_panel(lambda panel: panel.step_hottest(-1)),
                  "Select the instruction that costs most before the selected one.", no_cost),
             )),
-            *walk_commands(
-                lambda: None if lazy.existing is None else lazy.existing.walk,
-                lambda action: lazy.with_panel(lambda panel: action(panel.walk)),
-            ),
+            *commands("Go/Waits and registers", (
+                (*head, lazy.with_panel(partial(walk, action)), tip, partial(no_walk, why_not))
+                for *head, tip, action, why_not in WALKS
+            )),
             *commands("Analyze/Listing", (
                 ("isa.columns", "Columns and choices of the listing …", "Ctrl+Alt+O",
                  lazy.with_panel(lambda panel: panel.view.header.popup(panel.view.header.menu())),

@@ -1,7 +1,7 @@
-"""The register under the mouse or the text cursor, with the places that write and read it.
+"""The operands of instructions that can be pointed at, with the places that write and read their registers.
 
-The mouse takes precedence over the text cursor, which keys and clicks move.  A range such as `v[4:7]` stands
-for each of its registers, a mnemonic for the registers it reads or writes implicitly.
+A range such as `v[4:7]` stands for each of its registers, a mnemonic for the registers it reads or writes
+implicitly.
 """
 
 import re
@@ -19,11 +19,6 @@ class OperandPosition(NamedTuple):
 
     row: int
     operand: Operand
-
-    @property
-    def registers(self) -> int:
-        """Return its set of registers."""
-        return self.operand.registers
 
 
 def pointable(text: str) -> tuple[Operand, ...]:
@@ -57,23 +52,6 @@ def same_registers(text: str, registers: int, *, is_written: bool) -> Operand | 
     return next(found, None)
 
 
-class RegisterCursor:
-    """The operand at the mouse and at the text cursor."""
-
-    def __init__(self) -> None:
-        self.hovered: OperandPosition | None = None
-        self.placed: OperandPosition | None = None
-
-    @property
-    def at(self) -> OperandPosition | None:
-        """Return the operand whose registers are highlighted."""
-        return self.hovered or self.placed
-
-    def forget(self) -> None:
-        """Clear both, for another program."""
-        self.hovered = self.placed = None
-
-
 def linked_row(structure: ProgramStructure, at: OperandPosition, *, is_written: bool) -> int:
     """Return the row that last wrote the registers of an operand, or reads them next; -1: no row does."""
     code, loops, inner = structure.trace.code, structure.loops, structure.innermost(at.row)
@@ -81,7 +59,7 @@ def linked_row(structure: ProgramStructure, at: OperandPosition, *, is_written: 
     if 0 <= kernel < len(code.kernels):
         region = range(code.kernels[kernel].first, code.kernels[kernel].stop)
     loop = range(int(loops.first[inner]), int(loops.stop[inner])) if inner >= 0 else None
-    return (definition if is_written else next_use)(code.text, at.row, at.registers, region, loop)
+    return (definition if is_written else next_use)(code.text, at.row, at.operand.registers, region, loop)
 
 
 def register_tip(structure: ProgramStructure, at: OperandPosition) -> str:

@@ -18,7 +18,7 @@ from rcv_py.features.isa import rows as listing
 from rcv_py.features.isa.fold_view import FoldView
 from rcv_py.features.isa.ink import BarInk, draw_instruction
 from rcv_py.features.isa.program import Heading
-from rcv_py.features.isa.register_cursor import OperandPosition, RegisterCursor, operand_at, register_tip
+from rcv_py.features.isa.register_cursor import OperandPosition, operand_at, register_tip
 from rcv_py.features.isa.rows import HELD, TRIANGLE_PX, IsaRows, isa_tip
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.modes import LatencyMode
@@ -67,7 +67,8 @@ class IsaView(FoldView):
         self._hovered_arrow = -1
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
-        self.registers = RegisterCursor()
+        self.hovered_register: OperandPosition | None = None
+        self.placed_register: OperandPosition | None = None  # by the text cursor, which keys and clicks move
         self._opened_at = -1, -1  # the row shown at first, and the scroll position then
         self.mode = LatencyMode.SUM_ALL  # which execution the columns show
         self.arrow_mode = "waits"
@@ -93,7 +94,7 @@ class IsaView(FoldView):
         """Show these rows; keep order, folds, selection and scroll position for the same program."""
         if self.rows is not None and self.rows.trace is not rows.trace:
             self.folds.forget()
-            self.registers.forget()
+            self.hovered_register = self.placed_register = None
             self._found_only = None
             self.set_arrows(gutter.GutterArrows())
         self.rows = rows
@@ -221,7 +222,7 @@ class IsaView(FoldView):
             return listing.held_tip(self.rows, row)
         if column == "source":
             return self.rows.place[row]
-        at, tip = self.registers.hovered, isa_tip(self.rows, row, self.bars.tip(row), self.hits_of(row))
+        at, tip = self.hovered_register, isa_tip(self.rows, row, self.bars.tip(row), self.hits_of(row))
         if column == "text" and at is not None and at.row == row:
             return joined("<br>", (register_tip(self.rows.program, at), tip))
         return tip
@@ -277,8 +278,8 @@ class IsaView(FoldView):
 
     def _paint_registers(self, painter: QPainter, cell: QRect, text: str, room: int, char_px: float) -> None:
         """Paint where the registers under the cursor are written (in a frame) and read."""
-        at, role = self.registers.at, self.theme.role
-        wanted = 0 if at is None else at.registers
+        at, role = self.register, self.theme.role
+        wanted = 0 if at is None else at.operand.registers
         for one in operands(text) if wanted else ():
             written, read = one.writes & wanted, one.reads & wanted
             start, stop = one.start, min(one.stop, room)
@@ -491,6 +492,11 @@ class IsaView(FoldView):
         labels = self.placed_arrows().labels
         return next((label for label in labels if label.box.contains(QPointF(position))), None)
 
+    @property
+    def register(self) -> OperandPosition | None:
+        """Return the operand whose registers are highlighted: under the mouse, else at the text cursor."""
+        return self.hovered_register or self.placed_register
+
     def register_at(self, position: QPoint) -> OperandPosition | None:
         """Return the operand at a point of the viewport, None if there is none."""
         box = self.column_rect("text")
@@ -504,7 +510,7 @@ class IsaView(FoldView):
 
     def place_cursor(self, at: OperandPosition | None) -> None:
         """Put the text cursor on an operand, or remove it."""
-        self.registers.placed = at
+        self.placed_register = at
         said = "" if at is None or self.rows is None else register_tip(self.rows.program, at)
         self.setAccessibleDescription(translated(said))
         self.pointed.emit()
@@ -512,8 +518,7 @@ class IsaView(FoldView):
 
     def set_current(self, row: int, reveal: bool = True) -> None:
         """Accent a row; the text cursor stays in it or is removed."""
-        placed = self.registers.placed
-        if placed is not None and placed.row != row:
+        if self.placed_register is not None and self.placed_register.row != row:
             self.place_cursor(None)
         super().set_current(row, reveal)
 
@@ -600,11 +605,11 @@ class IsaView(FoldView):
             super()._show_tip(event)
 
     def _point_at(self, arrow: int, register: OperandPosition | None) -> None:
-        if arrow != self._hovered_arrow or register != self.registers.hovered:
-            self._hovered_arrow, before = arrow, self.registers.hovered
-            self.registers.hovered = register
+        is_other = register != self.hovered_register
+        if arrow != self._hovered_arrow or is_other:
+            self._hovered_arrow, self.hovered_register = arrow, register
             self.viewport().update()
-            if register != before:
+            if is_other:
                 self.pointed.emit()
 
     def _set_hover(self, row: int) -> None:

@@ -1,13 +1,11 @@
 """Steps from an instruction to the instructions it depends on: along waits, and along registers."""
 
 from collections.abc import Callable
-from functools import partial
 
 from rcv_py.base.text import Message
 from rcv_py.features.isa.arrows import GutterArrows
 from rcv_py.features.isa.register_cursor import OperandPosition, linked_row, same_registers, step_operand
 from rcv_py.features.isa.view import IsaView
-from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 
 NO_ROWS = "Open a capture with instructions first."
@@ -53,17 +51,17 @@ class IsaWalk:
 
     def step_register(self, direction: int) -> None:
         """Put the text cursor on the next (+1) or previous (-1) register of the selected instruction."""
-        line, rows, placed = self._session.selection.value.line, self._view.rows, self._view.registers.placed
+        line, rows, placed = self._session.selection.value.line, self._view.rows, self._view.placed_register
         if line is None or rows is None:
             return
         before = None if placed is None else placed.operand
         found = step_operand(rows.trace.code.text[line], before, direction)
-        self._view.registers.hovered = None  # until the mouse moves
+        self._view.hovered_register = None  # until the mouse moves
         self._view.place_cursor(None if found is None else OperandPosition(line, found))
 
     def register_target(self, is_written: bool) -> tuple[int, str]:
         """Return the row that wrote the register under the cursor, or reads it next; -1 and why for none."""
-        at, rows = self._view.registers.at, self._view.rows
+        at, rows = self._view.register, self._view.rows
         if rows is None or at is None:
             return -1, NO_REGISTER
         row = linked_row(rows.program, at, is_written=is_written)
@@ -77,44 +75,33 @@ class IsaWalk:
 
     def go_register(self, is_written: bool) -> None:
         """Select the row that wrote the register under the cursor, or reads it next; the cursor follows."""
-        at, (row, _), rows = self._view.registers.at, self.register_target(is_written), self._view.rows
+        at, (row, _), rows = self._view.register, self.register_target(is_written), self._view.rows
         if at is None or row < 0 or rows is None:
             return
         self._go(row)
-        self._view.registers.hovered = None
-        found = same_registers(rows.trace.code.text[row], at.registers, is_written=is_written)
+        self._view.hovered_register = None
+        found = same_registers(rows.trace.code.text[row], at.operand.registers, is_written=is_written)
         self._view.place_cursor(None if found is None else OperandPosition(row, found))
 
 
-Then = Callable[[Callable[[IsaWalk], object]], Callable[[], None]]  # makes the panel and calls the function
-
-
-def walk_commands(now: Callable[[], IsaWalk | None], then: Then) -> tuple[Command, ...]:
-    """Return the commands of the walks; `now` returns the walks once the panel exists."""
-
-    def why_not(ask: Callable[[IsaWalk], str]) -> str:
-        walk = now()
-        return NO_ROWS if walk is None else ask(walk)
-
-    rows: tuple[tuple[str, str, str, str, Callable[[IsaWalk], object], Callable[[IsaWalk], str]], ...] = (
-        ("isa.producer", "What this waits for", "P",
-         "Select the last instruction that the selected one waited for.",
-         lambda walk: walk.go_linked(True), lambda walk: walk.linked(True)[1]),
-        ("isa.waiter", "Waited for by", "Shift+P",
-         "Select the next instruction that waited for the selected one.",
-         lambda walk: walk.go_linked(False), lambda walk: walk.linked(False)[1]),
-        ("isa.next_register", "Next register of the instruction", "X",
-         "Highlight where the next register of the selected instruction is written and read.",
-         lambda walk: walk.step_register(+1), IsaWalk.no_register),
-        ("isa.previous_register", "Previous register of the instruction", "Shift+X",
-         "Highlight where the register before of the selected instruction is written and read.",
-         lambda walk: walk.step_register(-1), IsaWalk.no_register),
-        ("isa.definition", "Where the register is written", "G",
-         "Select the instruction that wrote the highlighted register last.",
-         lambda walk: walk.go_register(True), lambda walk: walk.register_target(True)[1]),
-        ("isa.next_use", "Where the register is read next", "N",
-         "Select the next instruction that reads the highlighted register.",
-         lambda walk: walk.go_register(False), lambda walk: walk.register_target(False)[1]),
-    )  # fmt: skip
-    walks = ((*row[:3], then(action), tip, partial(why_not, ask)) for *row, tip, action, ask in rows)
-    return commands("Go/Waits and registers", walks)
+# Id, title, key, tip, action, and why it cannot be done.
+WALKS: tuple[tuple[str, str, str, str, Callable[[IsaWalk], object], Callable[[IsaWalk], str]], ...] = (
+    ("isa.producer", "What this waits for", "P",
+     "Select the last instruction that the selected one waited for.",
+     lambda walk: walk.go_linked(True), lambda walk: walk.linked(True)[1]),
+    ("isa.waiter", "Waited for by", "Shift+P",
+     "Select the next instruction that waited for the selected one.",
+     lambda walk: walk.go_linked(False), lambda walk: walk.linked(False)[1]),
+    ("isa.next_register", "Next register of the instruction", "X",
+     "Highlight where the next register of the selected instruction is written and read.",
+     lambda walk: walk.step_register(+1), IsaWalk.no_register),
+    ("isa.previous_register", "Previous register of the instruction", "Shift+X",
+     "Highlight where the register before of the selected instruction is written and read.",
+     lambda walk: walk.step_register(-1), IsaWalk.no_register),
+    ("isa.definition", "Where the register is written", "G",
+     "Select the instruction that wrote the highlighted register last.",
+     lambda walk: walk.go_register(True), lambda walk: walk.register_target(True)[1]),
+    ("isa.next_use", "Where the register is read next", "N",
+     "Select the next instruction that reads the highlighted register.",
+     lambda walk: walk.go_register(False), lambda walk: walk.register_target(False)[1]),
+)  # fmt: skip

@@ -444,7 +444,7 @@ def test_the_register_under_the_mouse_is_marked_where_it_is_written_and_read(
     tip = isa.view.tip(60, "text")
     assert tip.startswith("v9: written at 44  buffer_load_dwordx4")
     move_mouse(isa.view.viewport(), isa.view.cell_rect(60, "share_of_total").center())
-    assert isa.view.registers.at is None
+    assert isa.view.register is None
     assert ink_at(isa, 44, written) == before[0]
 
 
@@ -470,12 +470,12 @@ def test_keys_walk_along_registers(isa: IsaPanel, ui: UiContext, settled: Settle
     ui.session.select_line(60)
     settled()
     run(isa, "isa.next_register")
-    assert isa.view.registers.at.operand == operands("v_mov_b32_e32 v30, v9")[0]
+    assert isa.view.register.operand == operands("v_mov_b32_e32 v30, v9")[0]
     run(isa, "isa.next_register")
     assert not run(isa, "isa.definition")
     settled()
     assert ui.session.selection.value.line == 44
-    assert isa.view.registers.at.operand.start == LOAD.index("v[8:11]"), "the cursor goes along"
+    assert isa.view.register.operand.start == LOAD.index("v[8:11]"), "the cursor goes along"
     assert "v[8:11]: written here; next read at 60" in isa.view.accessibleDescription()
     assert not run(isa, "isa.next_use")
     settled()
@@ -591,7 +591,7 @@ def test_keys_of_a_window_follow_the_pointer_and_the_selection(qtbot: QtBot, reu
         session.select_line(target)
         qtbot.waitUntil(actions["isa.next_register"].isEnabled)
         actions["isa.previous_register"].trigger()
-        at = panel.view.registers.at
+        at = panel.view.register
         assert at is not None
         assert at.row == target
         wanted = not panel.walk.register_target(True)[1]
