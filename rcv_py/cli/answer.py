@@ -8,7 +8,7 @@ from functools import partial
 from io import StringIO
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from rcv_py import __version__
 from rcv_py.analysis.core.search import find
@@ -237,6 +237,29 @@ class CommandAnswer:
     code: int = ExitCode.DONE
     is_written: bool = False  # whether the command itself wrote to `--out`
 
+    @classmethod
+    def of_table(
+        cls,
+        schema: Schema,
+        table: ResultTable,
+        text: Callable[[], Iterable[Part]] | None = None,
+        facts: Callable[[], Mapping[str, Any]] = dict,
+        *,
+        rows: str = "rows",
+        **more: Any,
+    ) -> Self:
+        """Return the answer whose CSV is a table, and whose document is facts and, as `rows`, the same table.
+
+        `text` is by default the table; `more` are further attributes.
+        """
+        return cls(
+            schema=schema,
+            document=lambda: {**facts(), rows: table.rows()},
+            csv=table.csv,
+            text=text or (lambda: [TextTable(table)]),
+            **more,
+        )
+
     def show(self, options: Options) -> int:
         """Print it in the form that the options name, or write it into `--out`; return its exit code."""
         out: Path | None = vars(options).get("out")
@@ -381,14 +404,7 @@ def listing(
         below = footer(rows)
         yield from [below] if isinstance(below, str) else below
 
-    return CommandAnswer(
-        schema=schema,
-        document=lambda: {**(document() if document else {}), "rows": rows.rows()},
-        csv=rows.csv,
-        text=text,
-        of=capture,
-        about=about or {},
-    )
+    return CommandAnswer.of_table(schema, rows, text, document or dict, of=capture, about=about or {})
 
 
 def limited(table: ResultTable, options: Options) -> ResultTable:

@@ -68,11 +68,11 @@ def run(options: ReportOptions) -> CommandAnswer:
     sums = {name: sum(waves[name] for _, waves in known) for name in ("counted", "read", "traced")}
     texts = [waves["text"] if len(known) == 1 else f"{name}: {waves['text']}" for name, waves in known]
     waves = {"chosen": options.waves or WORKING, **sums, "text": "; ".join(texts)}
-    return CommandAnswer(
-        schema=REPORT_SCHEMA,
-        document=lambda: {"reports": table.rows()},
-        csv=table.csv,
-        text=lambda: [] if index is None else [str(index)],
+    return CommandAnswer.of_table(
+        REPORT_SCHEMA,
+        table,
+        lambda: [] if index is None else [str(index)],
+        rows="reports",
         about={
             "names": [job.folder.name for job in done],
             "problems": [f"{job.folder.name}: {one.error}" for job, one in done.items() if one.error],

@@ -17,9 +17,6 @@ def run(options: SchemaOptions) -> CommandAnswer | None:
         print(orjson.dumps(schema_document(options.name), option=orjson.OPT_INDENT_2).decode())
         return None
     table = ResultTable.of_rows(written.SCHEMAS, [(one.id, one.command, one.meaning) for one in SCHEMAS])
-    return CommandAnswer(
-        schema=written.LIST_SCHEMA,
-        document=lambda: {"schemas": table.rows()},
-        csv=table.csv,
-        text=lambda: [TextTable(table), _HINT],
+    return CommandAnswer.of_table(
+        written.LIST_SCHEMA, table, lambda: [TextTable(table), _HINT], rows="schemas"
     )

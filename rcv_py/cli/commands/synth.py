@@ -30,10 +30,7 @@ def run(options: SynthOptions) -> CommandAnswer:
     if not names:
         rows = [(sample.name, sample.text, None, None) for sample in SAMPLES]
     table = ResultTable.of_rows(written.SAMPLES, rows)
-    return CommandAnswer(
-        schema=written.SAMPLES_SCHEMA,
-        document=lambda: {"samples": table.rows()},
-        csv=table.csv,
-        text=lambda: [] if names else [TextTable(table)],
-        is_written=True,
+    text = [] if names else [TextTable(table)]
+    return CommandAnswer.of_table(
+        written.SAMPLES_SCHEMA, table, lambda: text, rows="samples", is_written=True
     )

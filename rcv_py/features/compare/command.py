@@ -125,11 +125,11 @@ def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], 
             )
 
     is_tripped = code == ExitCode.GATE
-    return CommandAnswer(
-        schema=result.SCHEMA,
-        document=lambda: result.facts(found, table, options.by) | {"rows": shown.rows()},
-        csv=shown.csv,
-        text=text,
+    return CommandAnswer.of_table(
+        result.SCHEMA,
+        shown,
+        text,
+        lambda: result.facts(found, table, options.by),
         forms={
             "markdown": lambda: _markdown(found, real, options) + "\n",
             "junit": lambda: _junit(found, real, is_failed=is_tripped) + "\n",
@@ -207,11 +207,12 @@ def _view(
         table = result.frame_table(found, traces[1])
         shown = result.widest(table, options.top) if "top" in options.given else table
     short = short_paths(source.path for side in sides for source in side.sources)
-    return CommandAnswer(
-        schema=schema,
-        document=lambda: result.view_facts(found, table) | {name: shown.rows()},
-        csv=shown.csv,
-        text=lambda: [found.judgement.sentence, "", TextTable(with_short_places(shown, short)), *below],
+    return CommandAnswer.of_table(
+        schema,
+        shown,
+        lambda: [found.judgement.sentence, "", TextTable(with_short_places(shown, short)), *below],
+        lambda: result.view_facts(found, table),
+        rows=name,
         about=about,
         code=code,
     )
@@ -260,16 +261,13 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> CommandAnswer:
     every = [base, *twins, *(row.build for row in found)]
     names = [*("A", "replicate")[: len(sides)], *(row.build.name for row in found)]
     waves = [(name, build.traced, build.costs) for name, build in zip(names, every, strict=True)]
-    return CommandAnswer(
-        schema=SEVERAL_SCHEMA,
-        document=lambda: {"a": base.name, "metric": options.metric, "captures": table.rows()},
-        csv=table.csv,
-        text=lambda: [
-            bold(Message("Compared with {0}", base.name), sys.stdout),
-            "",
-            TextTable(table),
-            *sentences(found, root),
-        ],
+    head = Message("Compared with {0}", base.name)
+    return CommandAnswer.of_table(
+        SEVERAL_SCHEMA,
+        table,
+        lambda: [bold(head, sys.stdout), "", TextTable(table), *sentences(found, root)],
+        lambda: {"a": base.name, "metric": options.metric},
+        rows="captures",
         forms={"markdown": table.markdown},
         about={
             "names": [build.name for build in every],

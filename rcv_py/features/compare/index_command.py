@@ -32,11 +32,12 @@ def run(options: IndexOptions) -> CommandAnswer:
     heading = Message("{0} below {1}", plural(len(rows), "capture"), root)
     heading += Message(", {0} of which cannot be opened", count(len(errors))) if errors else ""
     heading += Message("; {0} more were left out", count(left_out)) if left_out else ""
-    return CommandAnswer(
-        schema=SCHEMA,
-        document=lambda: {"folder": str(root), "left_out": left_out, "captures": table.rows()},
-        csv=table.csv,
-        text=lambda: [heading, TextTable(table)],
+    return CommandAnswer.of_table(
+        SCHEMA,
+        table,
+        lambda: [heading, TextTable(table)],
+        lambda: {"folder": str(root), "left_out": left_out},
+        rows="captures",
         forms={
             "markdown": lambda: f"# {md_text(heading)}\n\n{table.markdown()}",
             "html": lambda: library_page(heading, table),

@@ -90,16 +90,16 @@ def _one(found: ProgramChange, options: CompareOptions) -> CommandAnswer:
         if found.unknown:
             yield Message("Not known of both builds: {0}.", ", ".join(found.unknown))
 
-    return CommandAnswer(
-        schema=program_result.SCHEMA,
-        document=lambda: program_result.build_facts(found) | {"by": options.by, "rows": shown.rows()},
-        csv=shown.csv,
-        text=text,
-        forms={
-            "markdown": lambda: (
-                f"**{program_result.verdict(found)}**\n\n{program_result.measure_table(found).markdown()}"
-            )
-        },
+    def markdown() -> str:
+        measures = program_result.measure_table(found).markdown()
+        return f"**{program_result.verdict(found)}**\n\n{measures}"
+
+    return CommandAnswer.of_table(
+        program_result.SCHEMA,
+        shown,
+        text,
+        lambda: program_result.build_facts(found) | {"by": options.by},
+        forms={"markdown": markdown},
         about={"traces": [found.a, found.b]},
         code=_gate(options.fail_on, [found]),
     )
@@ -124,20 +124,16 @@ def _several(
             if names:
                 yield Message("\nOnly in {0}: {1}.", side, some(names, _NAMED))
 
-    return CommandAnswer(
-        schema=program_result.SEVERAL_SCHEMA,
-        document=lambda: {
-            "a": str(options.folder),
-            "b": str(options.other),
-            "sentence": sentence,
-            "only_a": alone[0],
-            "only_b": alone[1],
-            "kernels": shown.rows(),
-        },
-        csv=shown.csv,
-        text=text,
+    names = [str(options.folder), str(options.other)]
+    facts = dict(zip("ab", names, strict=True)) | {"sentence": sentence}
+    return CommandAnswer.of_table(
+        program_result.SEVERAL_SCHEMA,
+        shown,
+        text,
+        lambda: facts | {"only_a": alone[0], "only_b": alone[1]},
+        rows="kernels",
         forms={"markdown": table.markdown},
-        about={"names": [str(options.folder), str(options.other)], "problems": []},
+        about={"names": names, "problems": []},
         code=_gate(options.fail_on, found),
     )
 

@@ -35,16 +35,12 @@ def run(options: TrendOptions) -> CommandAnswer:
     last = {row.kernel: row for row in rows if row.verdict is not None and row.waves}  # with traced waves
     trips = () if options.fail_on is None else TRIPS[options.fail_on]
     is_worse = any(row.verdict in trips for row in last.values())
-    return CommandAnswer(
-        schema=TREND_SCHEMA,
-        document=lambda: {
-            "folder": str(root),
-            "metric": options.metric,
-            "first_more": more,
-            "captures": table.rows(),
-        },
-        csv=table.csv,
-        text=lambda: _text(rows, root, TextTable(table)),
+    return CommandAnswer.of_table(
+        TREND_SCHEMA,
+        table,
+        lambda: _text(rows, root, TextTable(table)),
+        lambda: {"folder": str(root), "metric": options.metric, "first_more": more},
+        rows="captures",
         forms={"markdown": table.markdown},
         about={
             "names": [build.name for build in found],

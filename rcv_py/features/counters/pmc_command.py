@@ -39,9 +39,11 @@ def run(options: PmcOptions) -> CommandAnswer | int:
     _check(options, table, found)
     shown = [(row, decision(row)) for row in found[: options.top or None]]
     rows = pmc_rows(shown, traffic.family_of(table))
-    return CommandAnswer(
-        schema=SCHEMA,
-        document=lambda: {
+    return CommandAnswer.of_table(
+        SCHEMA,
+        rows,
+        lambda: [TextTable(rows), *_text(table, options, len(found), shown)],
+        lambda: {
             "files": list(table.files),
             "by": options.by,
             "kernel": options.kernel or None,
@@ -49,10 +51,7 @@ def run(options: PmcOptions) -> CommandAnswer | int:
             "channels": options.channels or 1,
             "notes": [*table.notes, *_repeats(table)],
             "total_rows": len(found),
-            "rows": rows.rows(),
         },
-        csv=rows.csv,
-        text=lambda: [TextTable(rows), *_text(table, options, len(found), shown)],
         about={"problems": table.notes},
     )
 

@@ -113,14 +113,13 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> CommandAnswer:
         with progress() as report:
             judged = list(captures_mapped(judge, places, executor, _without_findings, report))
     table = result.capture_table(judged, options.seen(options.folder))
-    return CommandAnswer(
-        schema=result.FOLDER_SCHEMA,
-        document=lambda: {"folder": str(options.folder), "captures": table.rows()},
-        csv=table.csv,
-        text=lambda: [
-            TextTable(table),
-            Message("\n{0}; `rcv triage CAPTURE` shows more.", plural(len(table), "capture")),
-        ],
+    more = Message("\n{0}; `rcv triage CAPTURE` shows more.", plural(len(table), "capture"))
+    return CommandAnswer.of_table(
+        result.FOLDER_SCHEMA,
+        table,
+        lambda: [TextTable(table), more],
+        lambda: {"folder": str(options.folder)},
+        rows="captures",
         forms={"markdown": table.markdown},
         about={"names": [one.entry.name for one in judged]},
     )

@@ -73,7 +73,10 @@ def run(options: FlameOptions) -> CommandAnswer:
 
     return CommandAnswer(
         schema=SCHEMA,
-        document=lambda: _facts(trace, options, tree.unit, tree.whole(metric), table()),
+        document=lambda: {
+            **_facts(trace, options, tree.unit, tree.whole(metric)),
+            "frames": table().rows(),
+        },
         csv=lambda: table().csv(),
         text=text,
         forms={"folded": lambda: "".join(f"{line}\n" for line in folded(trace, tree, metric))},
@@ -108,14 +111,13 @@ def _footer(tree: FlameTree, metric: Metric, content: str, whose: str) -> str:
     return Message("{0} {1}.", total, of.replace("all waves", whose))
 
 
-def _facts(trace: Trace, options: FlameOptions, unit: str, total: int, table: ResultTable) -> dict[str, Any]:
+def _facts(trace: Trace, options: FlameOptions, unit: str, total: int) -> dict[str, Any]:
     return {
         "content": _content(trace, options),
         "metric": options.metric,
         "order": options.order,
         "unit": "executions" if METRICS[options.metric] is Metric.HITS else unit,
         "total": total,
-        "frames": table.rows(),
     }
 
 
@@ -146,13 +148,9 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
         yield "\nFrames with an arrow lead to the place, the nearest next to it; below is what it leads to."
 
     unit = "samples" if costs.label == SAMPLES else "cycles"
-    return CommandAnswer(
-        schema=SANDWICH_SCHEMA,
-        document=lambda: _facts(trace, options, unit, boxes.whole, table),
-        csv=table.csv,
-        text=text,
-        of=trace,
-        about={"waves": waves.about},
+    facts, about = _facts(trace, options, unit, boxes.whole), {"waves": waves.about}
+    return CommandAnswer.of_table(
+        SANDWICH_SCHEMA, table, text, lambda: facts, rows="frames", of=trace, about=about
     )
 
 

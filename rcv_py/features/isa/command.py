@@ -142,13 +142,7 @@ def _help(trace: Trace, wanted: str, file: Path | None) -> CommandAnswer:
             yield from ("",) if at else ()
             yield Facts(help_facts(row))
 
-    return CommandAnswer(
-        schema=SCHEMA,
-        document=lambda: {"target": trace.target, "rows": table.rows()},
-        csv=table.csv,
-        text=text,
-        of=trace,
-    )
+    return CommandAnswer.of_table(SCHEMA, table, text, lambda: {"target": trace.target}, of=trace)
 
 
 def _costs(trace: Trace, options: IsaOptions) -> CostColumns:

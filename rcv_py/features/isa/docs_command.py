@@ -48,4 +48,4 @@ def run(options: IsaDocsOptions) -> CommandAnswer:
             yield TextTable(docs)
         yield said or ("" if len(docs) else _NONE)
 
-    return CommandAnswer(schema=DOCS_SCHEMA, document=lambda: {"rows": docs.rows()}, csv=docs.csv, text=text)
+    return CommandAnswer.of_table(DOCS_SCHEMA, docs, text)

@@ -1,6 +1,7 @@
 """`rcv range`: what waves did in a range of cycles, and the time from one instruction to another."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from rcv_py.analysis.iterations.segments import PairDistance, between_of
 from rcv_py.analysis.overview.range_costs import range_costs_of
@@ -48,17 +49,11 @@ def run(options: RangeOptions) -> CommandAnswer:
         yield Message("\n{0}", result.SHARES)
         yield found.causes.assumption
 
-    return CommandAnswer(
-        schema=result.SCHEMA,
-        document=lambda: {
-            **result.range_facts(trace, found),
-            "between": None if ends is None or steps is None else result.between_facts(ends, steps),
-            "rows": table.rows(),
-        },
-        csv=table.csv,
-        text=text,
-        of=waves,
-    )
+    def facts() -> dict[str, Any]:
+        between = None if ends is None or steps is None else result.between_facts(ends, steps)
+        return {**result.range_facts(trace, found), "between": between}
+
+    return CommandAnswer.of_table(result.SCHEMA, table, text, facts, of=waves)
 
 
 def _between(trace: Trace, ends: tuple[int, int], found: PairDistance) -> str:

@@ -48,10 +48,5 @@ def _at(trace: Trace, line: int) -> CommandAnswer:
     why = why_not_known(trace)
     table = result.place_table(trace, live_registers(trace.code), line)
     place = placed_facts(trace, line)
-    return CommandAnswer(
-        schema=SCHEMA,
-        document=lambda: {**place, "rows": table.rows()},
-        csv=table.csv,
-        text=lambda: [f"{line}  {place['text']}  {place['source']}", why or TextTable(table, trace)],
-        of=trace,
-    )
+    text = [f"{line}  {place['text']}  {place['source']}", why or TextTable(table, trace)]
+    return CommandAnswer.of_table(SCHEMA, table, lambda: text, lambda: place, of=trace)

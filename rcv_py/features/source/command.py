@@ -58,9 +58,11 @@ def run(options: SourceOptions) -> CommandAnswer:
     made = _costs(waves, options, file, line)
     table = made.table.sorted(options.sort, descending=not options.ascending)
     shown = table.head(options.top if "top" in options.given else TOP[made.kind])
-    return CommandAnswer(
-        schema=SCHEMA,
-        document=lambda: {
+    return CommandAnswer.of_table(
+        SCHEMA,
+        shown,
+        lambda: [*heading(waves), *_text(made, shown, waves.whose)],
+        lambda: {
             "kind": made.kind,
             "file": trace.sources[file].path if file >= 0 else None,
             "source_line": line or None,
@@ -69,10 +71,7 @@ def run(options: SourceOptions) -> CommandAnswer:
             "total": made.lines.whole,
             "unmapped": made.lines.unmapped,
             "total_rows": len(made.table),
-            "rows": shown.rows(),
         },
-        csv=shown.csv,
-        text=lambda: [*heading(waves), *_text(made, shown, waves.whose)],
         of=waves,
     )
 

@@ -117,16 +117,5 @@ def _unit_times(options: SummaryOptions) -> CommandAnswer:
             of = Message("\nOf {0} cycles", count(window.width))
             yield Message("{0}; {1}, without counting a cycle twice.", of, what)
 
-    return CommandAnswer(
-        schema=UNITS_SCHEMA,
-        document=lambda: {
-            "place": place,
-            "waves": found.read,
-            "range": [window.begin, window.end],
-            "missing": lost,
-            "rows": table.rows(),
-        },
-        csv=table.csv,
-        text=text,
-        of=trace,
-    )
+    facts = {"place": place, "waves": found.read, "range": [window.begin, window.end], "missing": lost}
+    return CommandAnswer.of_table(UNITS_SCHEMA, table, text, lambda: facts, of=trace)

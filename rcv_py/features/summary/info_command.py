@@ -52,16 +52,9 @@ def run(options: InfoOptions) -> CommandAnswer:
         return _of_compiled(paths)
     entries = [capture_entry(path) for path in paths]
     table = info_result.capture_table(entries, [below(options.folder, entry.path) for entry in entries])
-    return CommandAnswer(
-        schema=info_result.CAPTURES_SCHEMA,
-        document=lambda: {"captures": table.rows()},
-        csv=table.csv,
-        text=lambda: [TextTable(table)],
-        about={
-            "names": [entry.name for entry in entries],
-            "problems": [f"{entry.name}: {entry.note}" for entry in entries if entry.note],
-        },
-    )
+    problems = [f"{entry.name}: {entry.note}" for entry in entries if entry.note]
+    about = {"names": [entry.name for entry in entries], "problems": problems}
+    return CommandAnswer.of_table(info_result.CAPTURES_SCHEMA, table, rows="captures", about=about)
 
 
 def _of_compiled(paths: list[Path]) -> CommandAnswer:
@@ -72,12 +65,12 @@ def _of_compiled(paths: list[Path]) -> CommandAnswer:
     wanted = set(paths)
     table = info_result.compiled_table([one for file in read for one in file.kernels if one.path in wanted])
     problems = [problem.text for file in read for problem in file.problems]
-    return CommandAnswer(
-        schema=info_result.COMPILED_SCHEMA,
-        document=lambda: {"kernels": table.rows()},
-        csv=table.csv,
-        text=lambda: [TextTable(table), *problems],
-        about={"names": [str(file) for file in files], "problems": problems},
+    return CommandAnswer.of_table(
+        info_result.COMPILED_SCHEMA,
+        table,
+        lambda: [TextTable(table), *problems],
+        rows="kernels",
+        about={"names": list(map(str, files)), "problems": problems},
     )
 
 

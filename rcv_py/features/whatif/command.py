@@ -1,6 +1,7 @@
 """`rcv whatif`: what changes of the kernel would gain, predicted by replaying the recording."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from rcv_py.analysis.findings.predicted import BASE, of_kernel
 from rcv_py.analysis.whatif.asked import ChangeRequest
@@ -51,13 +52,7 @@ def run(options: WhatifOptions) -> CommandAnswer:
         for sentence in about["assumes"]:
             yield Message("  {0}", sentence)
 
-    return CommandAnswer(
-        schema=result.SCHEMA,
-        document=lambda: {**about, "experiments": table.rows()},
-        csv=table.csv,
-        text=text,
-        of=trace,
-    )
+    return CommandAnswer.of_table(result.SCHEMA, table, text, lambda: about, rows="experiments", of=trace)
 
 
 def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> CommandAnswer:
@@ -72,13 +67,10 @@ def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> CommandAnsw
         yield Message("\nThe critical path: {0}, the spans of the compute units, summed.", length)
         yield _SLACK
 
-    return CommandAnswer(
-        schema=result.PATH_SCHEMA,
-        document=lambda: {**result.path_facts(found, trace), "total_rows": len(found), "rows": table.rows()},
-        csv=table.csv,
-        text=text,
-        of=trace,
-    )
+    def facts() -> dict[str, Any]:
+        return {**result.path_facts(found, trace), "total_rows": len(found)}
+
+    return CommandAnswer.of_table(result.PATH_SCHEMA, table, text, facts, of=trace)
 
 
 def asked(options: WhatifOptions) -> ChangeRequest:
