@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rcv_py.cli.schemas import SCHEMAS
-from rcv_py.results.schema import Schema, envelope, envelope_schema
+from rcv_py.results.table import Schema, envelope, envelope_schema
 
 _HEAD = ("| field | type | meaning |", "|---|---|---|")
 

@@ -35,7 +35,7 @@ class PlantedOptions(shared.RowOptions, example="rcv planted FOLDER"):
     "result.py": """
 from collections import Counter
 from rcv_py.results import common, kinds
-from rcv_py.results.schema import Schema
+from rcv_py.results.table import Schema
 from rcv_py.results.table import ResultTable, Spec
 ROWS = Spec(
     "planted", "One row per mnemonic.", "mnemonic",

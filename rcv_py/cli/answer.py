@@ -24,8 +24,7 @@ from rcv_py.cli.terminal import at_words, bold, link_sources, width_of
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import TEXT
 from rcv_py.results.places import with_short_sources
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable
+from rcv_py.results.table import ResultTable, Schema
 
 GAP = "  "
 NARROWEST = 12  # characters that an elastic column keeps

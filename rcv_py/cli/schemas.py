@@ -7,7 +7,7 @@ from typing import Any
 from rcv_py.base.errors import UsageError
 from rcv_py.base.manifest import schema_modules
 from rcv_py.base.text import Message
-from rcv_py.results.schema import DIALECT, Schema, envelope_schema
+from rcv_py.results.table import DIALECT, Schema, envelope_schema
 
 ENVELOPE = "envelope"
 OF_THE_PROGRAM = ("rcv_py.results.profile", "rcv_py.results.written")

@@ -8,9 +8,9 @@ Allowed imports: `base`, `model`, `analysis` and numpy; no Qt, no argparse, no p
                  unit, JSON type, dtype, alignment, how a value reads; `CYCLES("stall", "Stall")` is a field
     field.py     `Kind` and `Field`; `at=` says where a field is shown, by default everywhere; fields with
                  fields inside: `record_field`, `rows_field`
-    table.py     `Spec` (what a row is, its fields, why there may be none) and `ResultTable`
+    table.py     `Spec` (what a row is, its fields, why there may be none), `ResultTable`, and `Schema`:
+                 the documents of a command, and what every document begins with
     common.py    fields that several results share; places.py: columns of instructions, sources and waves
-    schema.py    `Schema`: the documents of a command, and what every document begins with
     json_types.py  the words that JSON Schemas are written with
 
 **A column more** is one line in a Spec, such as `COUNT("taken", "Jumps")`: `ResultTable.of` reads the

@@ -13,8 +13,7 @@ from rcv_py.model.kinds import StallReason
 from rcv_py.model.profile import PcSamples, Profile
 from rcv_py.results import kinds
 from rcv_py.results.field import DATA, PEOPLE, Field, only, unknown
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 RECORDING = kinds.INDEX("recording", "Number of the process in the file, from 0", at=DATA)
 _SOURCE = kinds.SOURCE("source", "Innermost source place as file:line; empty if the file does not say")

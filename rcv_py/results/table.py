@@ -1,7 +1,8 @@
-"""A result as columns, and the declaration of the columns."""
+"""A result as columns, the declaration of the columns, and the documents that hold them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -12,7 +13,10 @@ import numpy as np
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message
-from rcv_py.results.field import DATA, REPORT, WINDOW, Field, ShownIn, of_analysis, rows_field
+from rcv_py.results import json_types
+from rcv_py.results.field import DATA, Field, ShownIn, of_analysis, only, optional, record, rows_field, shapes
+from rcv_py.results.json_types import Shape, named
+from rcv_py.results.kinds import TEXT, WHOLE, fixed, texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +94,7 @@ class Spec:
 
     def at(self, where: ShownIn) -> tuple[Field, ...]:
         """Return the fields shown there, in the order for people or for documents."""
-        order = self.window or self.order if where is WINDOW else self.order
+        order = self.window or self.order if where is ShownIn.WINDOW else self.order
         order = () if where is DATA else order
         first = [self[name] for name in order]
         rest = [field for field in self.fields if field.name not in order]
@@ -243,8 +247,8 @@ class ResultTable:
         """Return the fields that reports show, as a Markdown table."""
         from rcv_py.base.markdown import md_table, md_text  # noqa: PLC0415 - a window does without
 
-        fields = [(field.title, field.is_number) for field in self.fields(REPORT)]
-        rows = [[*map(md_text, cells)] for cells in self.cells(REPORT)]
+        fields = [(field.title, field.is_number) for field in self.fields(ShownIn.REPORT)]
+        rows = [[*map(md_text, cells)] for cells in self.cells(ShownIn.REPORT)]
         return "".join(f"{line}\n" for line in md_table(fields, rows))
 
     def rows(self) -> list[dict[str, Any]]:
@@ -285,3 +289,123 @@ def read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_VALUE = {
+    "type": ["string", "number", "boolean", "null", "array"],
+    "description": "The value; null if the option was not given and has no default.",
+}
+_WAVES = only(
+    DATA,
+    TEXT("chosen", "What was chosen: `working`, `all`, or the id of a population"),
+    WHOLE("counted", "Waves whose costs are summed"),
+    WHOLE("read", "Waves that could be read; waves that are not counted still occupy units"),
+    WHOLE("traced", "Waves that the capture names; more than were read if files are missing"),
+    TEXT("text", "The choice in words"),
+)
+_ABOUT = only(
+    DATA,
+    TEXT("command", "Name of the command that printed it, without `rcv`"),
+    TEXT._replace(json=lambda sentence: named(sentence, _VALUE))(
+        "arguments", "The options of the command, defaults included, without the output format"
+    ),
+    texts("Name of a capture.")("captures", "Names of the captures that were read"),
+    texts("A sentence; of several captures it begins with the name of the capture.")(
+        "problems", "Problems of the files of these captures, which affect the numbers below"
+    ),
+    record(*_WAVES)(
+        "waves",
+        "Waves whose costs are summed, in documents whose waves `--waves` chooses; over "
+        "both sides in a comparison, over all captures in a list of reports",
+        is_optional=True,
+    ),
+    texts("Path of a file.")(
+        "run_files",
+        "Tables of the run that were used, where the command uses them; empty if none was found",
+        is_optional=True,
+    ),
+    TEXT(
+        "alarm",
+        "Warning that the instruction texts are missing or belong to other code than was traced, so that no "
+        "statement about them holds; empty if they fit. In documents of commands that check this",
+        is_optional=True,
+    ),
+)
+_HEAD = only(
+    DATA,
+    TEXT("rcv", "Version of rcv that printed it"),
+    record(*_ABOUT)("about", "How the document came about"),
+)
+
+
+class Form(NamedTuple):
+    """One form of the content of a document."""
+
+    words: str  # its option: a sentence
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """One kind of document.
+
+    The version grows when a reader of the old document could misread the new one: a field was removed,
+    renamed or changed its meaning.  A new field does not count.
+    """
+
+    short: str  # its name without "rcv."
+    meaning: str  # what the document contains: a sentence
+    fields: tuple[Field, ...] = ()  # of a document that has one form
+    forms: tuple[Form, ...] = ()  # of one that has several
+    version: int = 2
+    command: str = ""  # that prints it; by default the first word of its name
+
+    def __post_init__(self) -> None:
+        if not self.command:
+            object.__setattr__(self, "command", re.split("[._]", self.short)[0])
+
+    @property
+    def name(self) -> str:
+        """Its name: `rcv.hotspot`."""
+        return f"rcv.{self.short}"
+
+    @property
+    def id(self) -> str:
+        """Name and version as in documents: `rcv.hotspot/1`."""
+        return f"{self.name}/{self.version}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON Schema of the whole document, envelope included."""
+        head = {
+            "$schema": DIALECT,
+            "$id": f"urn:{self.name.replace('.', ':')}:{self.version}",
+            "title": self.id,
+            "description": self.meaning,
+        }
+        if not self.forms:
+            return {**self._record(self.meaning, self.fields), **head}
+        return {**head, "oneOf": [self._record(form.words[:], form.fields) for form in self.forms]}
+
+    def _record(self, words: str, fields: tuple[Field, ...]) -> Shape:
+        return json_types.record(words, {**envelope(self.id), **shapes(fields)}, optional(fields))
+
+
+def envelope(identity: str = "") -> dict[str, Shape]:
+    """Return the fields that every document has; `identity` is the value of `schema`, "" for any."""
+    meaning = "Name of the schema and its version, joined by a slash."
+    any_name = {"type": "string", "description": meaning, "pattern": r"^rcv\.[a-z_.]+/[1-9][0-9]*$"}
+    name = {"const": identity, "description": meaning} if identity else any_name
+    return {"schema": name, **shapes(_HEAD)}
+
+
+def envelope_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the fields common to all documents."""
+    shape = json_types.record("What every document of rcv begins with.", envelope())
+    head = {"$schema": DIALECT, "$id": "urn:rcv:envelope:1", "title": "rcv.envelope/2"}
+    return {**head, **shape, "additionalProperties": True}
+
+
+def form(words: str, facts: Iterable[Field], name: str, kind: str, spec: Spec) -> Form:
+    """Return the form that the value `kind` of this field distinguishes from the others."""
+    return Form(words, (*facts, fixed(kind)(name, "What a row is"), spec.field()))

@@ -3,8 +3,7 @@
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import DATA, Field, Kind, unknown
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec
+from rcv_py.results.table import Schema, Spec
 
 REPORTS = Spec(
     "reports",

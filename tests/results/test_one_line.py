@@ -21,8 +21,7 @@ from rcv_py.features.loops import result as loops
 from rcv_py.formats.open import open_trace
 from rcv_py.results.field import Field
 from rcv_py.results.kinds import CYCLES
-from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import ResultTable
+from rcv_py.results.table import ResultTable, Schema, form
 from rcv_py.ui.table.result_columns import result_columns
 from tests.support.command_runs import printed, refused
 from tests.ui.window import SAMPLES

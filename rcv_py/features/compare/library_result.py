@@ -13,8 +13,7 @@ from rcv_py.base.text import DASH, Message, count, join_texts, nanoseconds, perc
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, SOURCE_PLACE
 from rcv_py.results.field import DATA, PEOPLE, Field, Kind, only, unknown
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import ResultTable, Schema, Spec
 
 Record = Mapping[str, Any]
 

@@ -16,8 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import Field, unknown
 from rcv_py.results.places import sources
-from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import ResultTable, Schema, Spec, form
 
 _CHANGES = (Fate.CHANGED, Fate.MOVED, Fate.INSERTED, Fate.REMOVED)
 WORSE = {"registers": "more registers", "spills": "more spills", "waves": "fewer waves of a SIMD"}

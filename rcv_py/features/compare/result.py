@@ -18,8 +18,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import TOTAL_ROWS
 from rcv_py.results.field import DATA, ORDER, PEOPLE, TEXT, WINDOW, Field, ShownIn, only, record, unknown
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 MANY_TIMES = 4  # noise as large as the cycles: noise is then unknown
 UNITS = {"instruction": "instruction", "source": "source line", "block": "block", "class": "class"}

@@ -8,8 +8,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, STALL
 from rcv_py.results.field import DATA, Field, Kind, of_analysis, only, record_field, rows_field
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import ResultTable, Schema, Spec
 
 _LATENCY = kinds.CYCLES("latency", "Latency", key="total")
 _USED = Kind(json=json_types.plain("integer", "string"))

@@ -22,7 +22,7 @@ from rcv_py.features.counters.formula_dialog import FormulaDialog
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
 from rcv_py.state.formula_files import FormulaFiles
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import push_button
 from rcv_py.ui.plot.curve_panel import CurvePanel
 from rcv_py.ui.plot.curves import Curve, CurveSet

@@ -9,8 +9,7 @@ from rcv_py.base.text import Message, byte_size, short_count, short_kernel
 from rcv_py.results import kinds
 from rcv_py.results.common import TOTAL_ROWS
 from rcv_py.results.field import DATA, PEOPLE, Field, only, rows, unknown
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import ResultTable, Schema, Spec
 
 _NUMBER = kinds.NUMBER._replace(digits=None)
 _SHARE = kinds.SHARE._replace(digits=None)

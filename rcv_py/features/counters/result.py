@@ -13,8 +13,7 @@ from rcv_py.base.text import DASH, count
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import DATA, TEXT, Field, rows_field
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 
 def facts(found: Counters) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Spec
+from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Schema, Spec
 
 EVENTS = Spec(
     "events",

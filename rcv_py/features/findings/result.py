@@ -11,8 +11,7 @@ from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
 from rcv_py.results.field import DATA, PEOPLE, WINDOW, ShownIn, of_analysis, only, record, rows, unknown
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 _LINE_IN_FILE = record(
     kinds.WHOLE("file", "Number of the source file"), kinds.WHOLE("source_line", "Line, counted from 1")

@@ -8,7 +8,7 @@ from rcv_py.analysis.flame.flame import Metric, What, key, parts
 from rcv_py.base.text import Message, percent, plural, translated
 from rcv_py.features.flame.choices import OF_MARKERS, Content, FlameChoice, FlameChoices, scene_job, way_html
 from rcv_py.state.selection import Hover, SearchQuery
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import NO_COST, Panel
 from rcv_py.ui.core.plain_text import ElidedLabel, RichLabel, allow, copy_text, named

@@ -13,8 +13,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
 from rcv_py.results.field import Field
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import ResultTable, Schema, Spec
 
 _COST = kinds.WHOLE._replace(ending=", in the unit.")
 _SELF = _COST("self", "Own part of the frame, without its children")

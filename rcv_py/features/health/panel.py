@@ -9,7 +9,7 @@ from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import Message, capitalized, join_texts
 from rcv_py.features.health.result import NOTES, number_table
 from rcv_py.model.ids import WaveId
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.icons import SEVERITIES
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import Panel, Sheet

@@ -11,8 +11,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field, Kind, of_analysis, rows
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import ResultTable, Schema, Spec
 
 SEVERITY = Field("severity", kinds.choice("info", "warning", "error"), "Severity")
 _OPTION = json_types.plain("string", "integer", "boolean", "array")("Value of the option.")

@@ -22,8 +22,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.common import CAPTURE, COSTS, MEASURE, RANGE, SHARE_BASE, SUMS, TOTAL_ROWS
 from rcv_py.results.field import DATA, EVERYWHERE, PEOPLE, REPORT, TEXT, Field, only, record_field
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import ResultTable, Schema, Spec
 
 NOUNS = {"instruction": "instruction", "source": "source line", "kind": "kind", "class": "class"}
 _TEXT_TITLES = {"instruction": "instruction", "source": "text"}

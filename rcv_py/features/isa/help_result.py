@@ -8,8 +8,7 @@ from rcv_py.analysis.attribution.instruction_help import instruction_help
 from rcv_py.features.isa import result
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.schema import Form, Schema, form
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, Form, ResultTable, Schema, Spec, form
 
 HELP = Spec(
     "instruction_help",

@@ -21,7 +21,7 @@ from rcv_py.features.isa.walk import NO_ROWS, WALKS, IsaWalk
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.selection import Hover, SearchQuery, Selection
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job
 from rcv_py.ui.core.layout import BAR, boxed, row
 from rcv_py.ui.core.panel import LazyPanel, Sheet

@@ -12,8 +12,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import Field, unknown
 from rcv_py.results.places import placed, sources
-from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Spec
+from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Schema, Spec, form
 
 NOTE = "Cycles are modelled: one wave alone, usual latencies of loads."
 _ROWS = kinds.listed(kinds.ROW, "An instruction")._replace(text=lambda rows: ", ".join(map(str, rows)))

@@ -22,8 +22,7 @@ from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import DATA, PEOPLE, Field, of_analysis, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources
-from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Schema, Spec, form
 
 BRANCH_BYTES = 4
 CONFLICTS, LDS_CYCLES = "LDS_BANK_CONFLICT", "LDS_IDX_ACTIVE"  # counters

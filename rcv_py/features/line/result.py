@@ -21,8 +21,7 @@ from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.results import common, kinds
 from rcv_py.results.field import Field, of_analysis, record_field, rows_field, unknown
 from rcv_py.results.places import placed_facts, waves
-from rcv_py.results.schema import Form, Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import Form, ResultTable, Schema, Spec
 
 _MEASURES = unknown(
     kinds.CYCLES_OR_NEVER("latency", "Stall and issue or execution of the hit"),

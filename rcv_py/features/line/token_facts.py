@@ -26,7 +26,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.widgets.legend import state_text

@@ -15,7 +15,7 @@ from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import Message, plural
 from rcv_py.model.modes import Which
 from rcv_py.ui.core.computing import Computing
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel

@@ -22,7 +22,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.table import ResultTable
 from rcv_py.state.selection import Selection
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, boxed, column, split
 from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, named, tooltip

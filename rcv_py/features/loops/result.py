@@ -23,8 +23,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import DATA, PEOPLE, REPORT, TEXT, WINDOW, record, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources, waves
-from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Column, Columns, ResultTable, Spec
+from rcv_py.results.table import Column, Columns, ResultTable, Schema, Spec, form
 
 MAX_PARTS = 4  # kinds that a breakdown names
 

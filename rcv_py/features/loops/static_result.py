@@ -5,8 +5,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import unknown
 from rcv_py.results.places import sources
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import ResultTable, Schema, Spec
 
 _TITLES = {"valu": "VALU", "mfma": "MFMA", "lds": "LDS", "scalar_memory": "scalar memory"}
 LOOPS = Spec(

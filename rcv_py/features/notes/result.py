@@ -12,8 +12,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, TOTAL_ROWS, WAVE_NAME
 from rcv_py.results.field import DATA, REPORT, Field
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 _ROWS = kinds.listed(kinds.ROW, "Index of an instruction in the program, counted from 0")
 _FILE_LINE = kinds.WHOLE._replace(json=json_types.plain("integer", minimum=1))

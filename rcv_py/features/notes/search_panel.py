@@ -15,7 +15,7 @@ from rcv_py.features.notes.result import HITS, NOTES, note_table
 from rcv_py.model.notes import Note
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.layout import BAR, boxed, column, row
 from rcv_py.ui.core.panel import PART, Panel, Sheet, discover

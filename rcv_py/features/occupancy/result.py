@@ -14,8 +14,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import DATA, TEXT, Field, only, record, record_field, rows_field
-from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import DictionaryColumn, ResultTable, Spec
+from rcv_py.results.table import DictionaryColumn, ResultTable, Schema, Spec, form
 
 BY = {  # what a curve is of: its title, and how the document calls it
     "se": ("shader engine", "Shader engine"),

@@ -19,8 +19,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import DATA, record_field
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import ResultTable, Schema, Spec
 
 CAUSE, INSTRUCTION, LINE, UNIT = "cause", "instruction", "source line", "unit"
 TITLES = {

@@ -3,8 +3,7 @@
 from rcv_py.features.health.result import SETTINGS
 from rcv_py.results import kinds
 from rcv_py.results.field import Field, unknown
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Spec
+from rcv_py.results.table import Schema, Spec
 
 _RUN = (
     kinds.INDEX("run", "Number of the run, counted from 1", "run"),

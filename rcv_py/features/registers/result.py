@@ -10,8 +10,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import unknown
 from rcv_py.results.places import placed
-from rcv_py.results.schema import Form, Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, Form, ResultTable, Schema, Spec
 
 _FILE = kinds.TEXT("file", "VGPR, AGPR or SGPR; VGPR+AGPR: both, which share a file")
 _MAX_NEXT = "Most registers that allow the next step of occupancy; null: they are not the limit"

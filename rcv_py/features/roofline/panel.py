@@ -10,7 +10,7 @@ from rcv_py.features.roofline.result import computed_texts, roofline_note, roofl
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.results.table import ResultTable
 from rcv_py.ui.core.computing import Computing
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import boxed, column, split
 from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, named, tooltip

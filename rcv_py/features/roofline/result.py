@@ -15,8 +15,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import DATA, WINDOW, rows_field, unknown
 from rcv_py.results.places import sources
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 
 def compact(value: float) -> str:

@@ -12,8 +12,7 @@ from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import PEOPLE, Field, unknown
 from rcv_py.results.profile import OUTCOMES, by_reason
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 _OF_TRACED = "Part of the latency and idle time of the traced waves; null without a thread trace"
 _OF_AGREEMENT = "Part of the samples that lie where the traced cycles do; null without a thread trace"

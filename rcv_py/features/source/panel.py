@@ -14,7 +14,7 @@ from rcv_py.features.source.view import SourceView, source_rows
 from rcv_py.model.modes import SourceCost
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.selection import Hover, SearchQuery
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.costs import charged_job
 from rcv_py.ui.core.layout import BAR, column, row
 from rcv_py.ui.core.panel import LazyPanel, Sheet

@@ -15,8 +15,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import DATA, PEOPLE, unknown
 from rcv_py.results.places import placed
-from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Column, Columns, ResultTable, Spec
+from rcv_py.results.table import Column, Columns, ResultTable, Schema, Spec, form
 
 _CAUSE = kinds.NOTE("cause", "What most of its stall waits for; empty if it has none or causes were not read")
 _OF_FILE = "Line of the source file, counted from 1; 0 for code of the compiler's own"

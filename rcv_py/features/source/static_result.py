@@ -8,8 +8,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import unknown
 from rcv_py.results.places import placed
-from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Schema, Spec, form
 
 PROGRAM_LINES = Spec(
     "source program",

@@ -17,8 +17,7 @@ from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import DATA, PEOPLE, Field, of_analysis, only, record_field, rows_field, unknown
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import ResultTable, Schema, Spec
 
 _INSTRUCTIONS = unknown(
     kinds.COUNT("instructions", "Instructions"), kinds.COUNT("executed", "Instructions that ran")

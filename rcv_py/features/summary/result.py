@@ -15,8 +15,7 @@ from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import DATA, Field, Kind, of_analysis, only, record, rows_field
 from rcv_py.results.json_types import Shape
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import ResultTable, Schema, Spec
 
 SUMMARY = Spec(
     "summary",

@@ -14,7 +14,7 @@ from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.model.kinds import STATE_NAME, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import tooltip

@@ -21,8 +21,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.results import common, kinds
 from rcv_py.results.field import DATA, TEXT, Field, of_analysis, record_field, unknown
 from rcv_py.results.places import placed
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 STATE_MEANING = {
     WaveState.EXEC: "Part of the lifetime in which it executed",

@@ -14,7 +14,7 @@ from rcv_py.model.ids import place_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import READING, Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, rich, tooltip

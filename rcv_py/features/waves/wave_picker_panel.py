@@ -19,7 +19,7 @@ from rcv_py.model.waves import WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import LazyPanel, Panel
 from rcv_py.ui.core.plain_text import PlainLabel, allow, push_button, tooltip

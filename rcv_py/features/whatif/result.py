@@ -13,8 +13,7 @@ from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, PLACE, TOTAL_ROWS
 from rcv_py.results.field import DATA, Field, unknown
 from rcv_py.results.places import placed
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 if TYPE_CHECKING:  # the window names fields before any replay
     from rcv_py.analysis.whatif.critical_path import PathTable

@@ -11,8 +11,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import DATA, WINDOW, Field, rows_field
 from rcv_py.results.places import sources
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import ResultTable, Spec
+from rcv_py.results.table import ResultTable, Schema, Spec
 
 _MOVE = (
     kinds.ROW("instruction", "Index of the load that is moved"),

@@ -11,8 +11,7 @@ from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, INSTRUCTION_TEXT, SOURCE_PLACE, WAVES_READ
 from rcv_py.results.field import Field, of_analysis, record_field, unknown
 from rcv_py.results.places import sources
-from rcv_py.results.schema import Schema
-from rcv_py.results.table import Columns, ResultTable, Spec
+from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 NO_INSTRUCTION = "no instruction of the program"
 _CHARGED = kinds.MEAN_CYCLES._replace(text=lambda cycles: count(round(cycles)), digits=3)

@@ -12,8 +12,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import DATA, of_analysis, only, record_field, rows_field, unknown
 from rcv_py.results.places import placed
-from rcv_py.results.schema import Schema, form
-from rcv_py.results.table import Column, DictionaryColumn, ResultTable, Spec
+from rcv_py.results.table import Column, DictionaryColumn, ResultTable, Schema, Spec, form
 
 _CAUSE = kinds.TEXT("cause", "Stable name of the cause")
 SHARE_OF_STALL = kinds.SHARE(

@@ -16,8 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import DATA, REPORT, WINDOW, of_analysis, record_field, rows_field, unknown
 from rcv_py.results.places import instructions, placed, sources
-from rcv_py.results.schema import Form, Schema
-from rcv_py.results.table import Column, Columns, ResultTable, Spec
+from rcv_py.results.table import Column, Columns, Form, ResultTable, Schema, Spec
 
 if TYPE_CHECKING:  # the window shows waits without trying moves
     from rcv_py.analysis.whatif.hoist import Tried

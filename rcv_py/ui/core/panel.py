@@ -1,18 +1,24 @@
-"""The base class of panels, and their registry."""
+"""The base class of panels, the context that each receives, and their registry."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+from rcv_py.state.commands import Commands
+from rcv_py.state.session import Session
+from rcv_py.ui.core.scheduler import Scheduler
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.shared_results import SharedResults
+from rcv_py.ui.core.tasks import Tasks
+from rcv_py.ui.core.theme import Theme
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, Unpack, runtime_checkable
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
-
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.manifest import PanelCommand, PanelEntry, panel_entries
 from rcv_py.base.problems import Affects
@@ -22,11 +28,28 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.field import ShownIn
 from rcv_py.results.table import ResultTable
 from rcv_py.state.commands import Command, commands
-from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import allow
 from rcv_py.ui.core.scheduler import Request, RequestOptions, Visibility
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.times import Times
+
+
+class UiContext(NamedTuple):
+    """Session, scheduler, theme, settings, commands and shared results; made in `ui/app.py`."""
+
+    session: Session
+    scheduler: Scheduler
+    theme: Theme
+    settings: Settings
+    commands: Commands
+    results: SharedResults
+    is_docked: bool = False  # panels made with this context stand in a dock, and sleep while they are hidden
+
+    @property
+    def tasks(self) -> Tasks:
+        """Return the worker threads."""
+        return self.scheduler.tasks
+
 
 COPY_AS_COMMAND = "Copy as command"
 PART = "part"  # key of the chosen part in the saved state of a panel of several

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QWidget
 
 from rcv_py.base.text import Message
 from rcv_py.state.commands import Command
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import PART, Panel, PanelInfo, discover
 from rcv_py.ui.core.plain_text import shown

@@ -16,7 +16,7 @@ from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core import export
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.shell.menu_commands import needs
 from rcv_py.work.load import batches
 

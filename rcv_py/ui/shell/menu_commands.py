@@ -15,7 +15,7 @@ from rcv_py.model.modes import LatencyMode, SourceCost, Which
 from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.session import Session
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import add_action, button_text, tooltip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.layouts import LAYOUTS, Layout

@@ -21,7 +21,7 @@ from rcv_py.base.text import (
     translated,
 )
 from rcv_py.model.trace import Trace
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.frame_budget import one_shot
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row

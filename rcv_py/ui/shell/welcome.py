@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QLayout, QPushButton, QScrollArea, QWidget
 
 from rcv_py.base import resources
 from rcv_py.base.text import Message, elide_left, translated, visible
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, grid, row
 from rcv_py.ui.core.plain_text import PlainLabel, button_text, tooltip

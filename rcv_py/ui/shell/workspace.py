@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QTabBar, QWidget
 from shiboken6 import isValid
 
 from rcv_py.base.manifest import panel_for
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.frame_budget import FrameBudget, one_shot
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import Panel, has

@@ -13,7 +13,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.state.session import Session
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.table.table_model import TableModel
 
 if TYPE_CHECKING:  # the first visible panels have no tree

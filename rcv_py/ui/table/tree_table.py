@@ -18,7 +18,7 @@ from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import Field
 from rcv_py.state.cell import Cell
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, button_text, copy_text, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table.cost_bars import draw_bar

@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QRegion, QResizeEven
 from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsScene, QGraphicsView, QGraphicsWidget, QSizePolicy
 
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import hide_tip
 from rcv_py.ui.core.spoken import SelectionVoice
 from rcv_py.ui.core.times import Times

@@ -20,7 +20,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import add_action, hide_tip, joined, show_tip
