@@ -21,7 +21,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Commands
 from rcv_py.state.selection import Hover
 from rcv_py.state.session import Session
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.scheduler import Scheduler
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults

@@ -33,8 +33,8 @@ from rcv_py.state.selection import SelectedPlace
 from rcv_py.state.session import Session
 from rcv_py.state.single_instance import Listener, OpenRequest
 from rcv_py.tuning import memory, processors
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.loader import Loader
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.place_go import Destination
 from rcv_py.ui.core.scheduler import Scheduler
 from rcv_py.ui.core.settings_store import Settings

@@ -26,7 +26,7 @@ from rcv_py.state.selection import History, SearchQuery, Visit
 from rcv_py.state.session import Session
 from rcv_py.ui.app import App
 from rcv_py.ui.core import frame_budget
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.scheduler import Scheduler
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults

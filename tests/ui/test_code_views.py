@@ -12,7 +12,7 @@ from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.features.source.panel import SourcePanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.support.fixtures import fixture_of
 from tests.support.opened import load_all, sample_trace
 from tests.support.plain_capture import plain

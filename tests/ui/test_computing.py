@@ -12,7 +12,7 @@ from rcv_py.features.why.panel import CausesPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.state.incremental import AnswerFlag
 from rcv_py.ui.core.computing import progress_text
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.shared_results import waves_note
 from tests.ui.window import SAMPLE
 

@@ -13,7 +13,7 @@ from rcv_py.model.device import Clock
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core import export
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.plot.curve_panel import CurvePlot, bounds, exact_text, ticks, value_text
 from rcv_py.ui.plot.curves import Curve, CurveSet
 from tests.support.traces import made_trace

@@ -16,8 +16,7 @@ from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core import export
-from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Sheet
+from rcv_py.ui.core.panel import Sheet, UiContext
 from rcv_py.ui.shell.exporter import ExportDialog, PictureLook
 from tests.support.paths import ROOT
 from tests.support.window_fixtures import Reused

@@ -11,7 +11,7 @@ from PySide6.QtGui import QPainter, QPixmap
 from rcv_py.features.isa import ink
 from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.kinds import TokenKind
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.support.code_samples import code_table, trace
 
 MFMA = "v_mfma_scale_f32_16x16x128_f8f6f4"

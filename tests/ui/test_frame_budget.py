@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QApplication, QProgressBar, QWidget
 from rcv_py.base.progress import Stage
 from rcv_py.tuning.processors import SWITCH_S
 from rcv_py.ui.app import start
-from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.frame_budget import FRAME_S, FrameBudget, Posts
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.tasks import MAX_AT_ONCE, MAX_UNCOLLECTED, YOUNG_BEFORE_OLDER, GcGate
 from rcv_py.ui.shell.toolbar import StatusBar
 from rcv_py.work import load

@@ -26,7 +26,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base.errors import NotATrace
 from rcv_py.ui.app import App
 from rcv_py.ui.core import plain_text
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, Rich, RichLabel, draw_text, escaped, joined, rich, tooltip
 from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorBox
 from rcv_py.ui.shell.exporter import ExportDialog

@@ -9,7 +9,7 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.core import frame_budget
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 

@@ -36,8 +36,7 @@ from rcv_py.base.settings import VARIABLE
 from rcv_py.base.text import speak, translated
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.app import application, speak_as_set
-from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import discover
+from rcv_py.ui.core.panel import UiContext, discover
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, rich, tooltip
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.docks import Dock

@@ -11,7 +11,7 @@ from rcv_py.base.languages import use
 from rcv_py.base.text import translated
 from rcv_py.model.ids import WaveId, place_name
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, STATE_NAME, STATE_TEXT, TokenKind, WaveState
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.timeline.timeline_plot import activity_swatches
 from tests.house import Module, modules
 from tests.support.paths import ROOT

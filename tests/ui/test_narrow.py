@@ -13,8 +13,7 @@ from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.features.isa.rows import LEAST_PX
 from rcv_py.features.source.panel import SourcePanel
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import LazyPanel
+from rcv_py.ui.core.panel import LazyPanel, UiContext
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from tests.support.paths import ROOT

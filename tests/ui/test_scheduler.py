@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.base.progress import Stage
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.panel import Panel, UiContext
 from rcv_py.ui.core.scheduler import WAKE_MS, Priority, Request, Scheduler, State
 from rcv_py.ui.core.tasks import Tasks
 from tests.support.limits import HANG_S

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
-from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.panel import Panel, UiContext
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.shell.layouts import APART
 from rcv_py.ui.shot import Shot, take

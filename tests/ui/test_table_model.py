@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
 from rcv_py.base.tree import TreeNode
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.table.cost_bars import MIN_PX, bar_length, heat
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import VALUE_ROLE, Column, TableModel, grouped

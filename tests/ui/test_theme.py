@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base import colors, resources
 from rcv_py.base.colors import Pair, contrast
 from rcv_py.ui.app import load_fonts
-from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.theme import ICONS, drawing, style_sheet
 from tests.support.window_fixtures import Reused
 

@@ -30,8 +30,8 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state import incremental
 from rcv_py.state.selection import Selection
 from rcv_py.state.wave_store import WaveStore
-from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import AGAIN, Loader
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.work import findings, load, reduce

@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.progress import Stage
-from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import discover
+from rcv_py.ui.core.panel import UiContext, discover
 from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
 from rcv_py.ui.shell.docks import BrokenPanel, make_panel
 from rcv_py.ui.shell.opener import LOOKING

@@ -24,9 +24,8 @@ from rcv_py.model.kinds import STATE_NAME, STATE_TEXT, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Baseline
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, row
-from rcv_py.ui.core.panel import NO_TRACE, Sheet
+from rcv_py.ui.core.panel import NO_TRACE, Sheet, UiContext
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, allow, named, push_button, tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme

@@ -9,9 +9,8 @@ from rcv_py.base.text import Message, nanoseconds
 from rcv_py.features.events.result import EVENTS
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import Sheet, has
+from rcv_py.ui.core.panel import Sheet, UiContext, has
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.times import UNITS
 from rcv_py.ui.table import command_text

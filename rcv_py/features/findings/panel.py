@@ -27,9 +27,8 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.computing import Computing
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, split
-from rcv_py.ui.core.panel import LazyPanel, Panel, Sheet
+from rcv_py.ui.core.panel import LazyPanel, Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, push_button, tooltip
 from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.core.times import UNITS

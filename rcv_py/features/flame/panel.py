@@ -8,9 +8,8 @@ from rcv_py.analysis.flame.flame import Metric, What, key, parts
 from rcv_py.base.text import Message, percent, plural, translated
 from rcv_py.features.flame.choices import OF_MARKERS, Content, FlameChoice, FlameChoices, scene_job, way_html
 from rcv_py.state.selection import Hover, SearchQuery
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
-from rcv_py.ui.core.panel import NO_COST, Panel
+from rcv_py.ui.core.panel import NO_COST, Panel, UiContext
 from rcv_py.ui.core.plain_text import ElidedLabel, RichLabel, allow, copy_text, named
 from rcv_py.ui.core.spoken import selection_text
 from rcv_py.ui.flame.flame_scene import FlameScene, choose, hover_of, place_of, selected_frames

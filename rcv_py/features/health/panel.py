@@ -9,10 +9,9 @@ from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import Message, capitalized, join_texts
 from rcv_py.features.health.result import NOTES, number_table
 from rcv_py.model.ids import WaveId
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.icons import SEVERITIES
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import Panel, Sheet
+from rcv_py.ui.core.panel import Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, Rich, copy_text, joined, named, push_button, rich
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text

@@ -11,10 +11,9 @@ from rcv_py.analysis.cost.explorer import LINES, CostNode, label_tree, matching,
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.base.text import Message, percent, short_count, translated
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.costs import CostUpdates, charged_job, has_sources, unit_of
 from rcv_py.ui.core.layout import BAR, boxed, column, row
-from rcv_py.ui.core.panel import Panel, Sheet
+from rcv_py.ui.core.panel import Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text, named, with_tip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD

@@ -12,10 +12,9 @@ from rcv_py.base.text import Message, percent
 from rcv_py.features.hotspot.result import bins_table
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.state.executions import CountedExecutions
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.costs import rows_in, unit_of
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import NO_COST, Panel, Sheet
+from rcv_py.ui.core.panel import NO_COST, Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, draw_text
 from rcv_py.ui.core.shared_results import unread_note
 from rcv_py.ui.core.spoken import SelectionVoice

@@ -21,10 +21,9 @@ from rcv_py.features.isa.walk import NO_ROWS, WALKS, IsaWalk
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.selection import Hover, SearchQuery, Selection
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job
 from rcv_py.ui.core.layout import BAR, boxed, row
-from rcv_py.ui.core.panel import LazyPanel, Sheet
+from rcv_py.ui.core.panel import LazyPanel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest

@@ -17,8 +17,7 @@ from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, plural, short_count
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
-from rcv_py.ui.core.panel import UiContext
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.panel import Panel, UiContext
 
 FOLD_BY = {"block": "Basic blocks", "label": "Labels and kernels"}
 

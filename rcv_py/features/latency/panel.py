@@ -19,9 +19,8 @@ from rcv_py.features.latency import address_result as addresses
 from rcv_py.features.latency import result as results
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
-from rcv_py.ui.core.panel import NO_COST, Sheet
+from rcv_py.ui.core.panel import NO_COST, Sheet, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text

@@ -12,9 +12,8 @@ from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.features.line.result import hit_table
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import bar, boxed, column, split
-from rcv_py.ui.core.panel import READING, Panel, Sheet
+from rcv_py.ui.core.panel import READING, Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import ElidedLabel, named, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS, Times

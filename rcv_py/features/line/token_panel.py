@@ -15,10 +15,9 @@ from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import Message, plural
 from rcv_py.model.modes import Which
 from rcv_py.ui.core.computing import Computing
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.panel import Panel, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, allow, named, push_button, tooltip, with_tip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS

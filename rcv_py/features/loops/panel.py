@@ -22,9 +22,8 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.table import ResultTable
 from rcv_py.state.selection import Selection
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, boxed, column, split
-from rcv_py.ui.core.panel import Sheet
+from rcv_py.ui.core.panel import Sheet, UiContext
 from rcv_py.ui.core.plain_text import ElidedLabel, named, tooltip
 from rcv_py.ui.core.shared_results import of_waves
 from rcv_py.ui.core.theme import Theme

@@ -15,10 +15,9 @@ from rcv_py.features.notes.result import HITS, NOTES, note_table
 from rcv_py.model.notes import Note
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.layout import BAR, boxed, column, row
-from rcv_py.ui.core.panel import PART, Panel, Sheet, discover
+from rcv_py.ui.core.panel import PART, Panel, Sheet, UiContext, discover
 from rcv_py.ui.core.plain_text import add_action, copy_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD, Elastic

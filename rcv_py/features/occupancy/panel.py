@@ -22,8 +22,7 @@ from rcv_py.base.text import Message, count, demangled, join_texts, percent, plu
 from rcv_py.model.kinds import STATE_NAME, STATE_TEXT, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.panel import UiContext
-from rcv_py.ui.core.panel import READING
+from rcv_py.ui.core.panel import READING, UiContext
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.plot.curve_panel import CurvePanel
 from rcv_py.ui.plot.curves import Curve, CurveSet

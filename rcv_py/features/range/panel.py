@@ -14,8 +14,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import MeasuredPair
 from rcv_py.state.wave_store import Snapshot
-from rcv_py.ui.core.panel import UiContext
-from rcv_py.ui.core.panel import Panel, Sheet
+from rcv_py.ui.core.panel import Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import Times

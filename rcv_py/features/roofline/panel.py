@@ -10,9 +10,8 @@ from rcv_py.features.roofline.result import computed_texts, roofline_note, roofl
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.results.table import ResultTable
 from rcv_py.ui.core.computing import Computing
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import boxed, column, split
-from rcv_py.ui.core.panel import Panel, Sheet
+from rcv_py.ui.core.panel import Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, named, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text

@@ -9,8 +9,8 @@ from rcv_py.base.text import join_texts
 from rcv_py.features.samples.result import samples_table, sentences
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import bar, column
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic

@@ -14,10 +14,9 @@ from rcv_py.features.source.view import SourceView, source_rows
 from rcv_py.model.modes import SourceCost
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.selection import Hover, SearchQuery
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.costs import charged_job
 from rcv_py.ui.core.layout import BAR, column, row
-from rcv_py.ui.core.panel import LazyPanel, Sheet
+from rcv_py.ui.core.panel import LazyPanel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import RichLabel, joined, named, push_button, rich, tooltip, with_tip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest

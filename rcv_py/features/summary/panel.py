@@ -25,9 +25,8 @@ from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import STATE_NAME, STATE_TEXT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.computing import Computing
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import scrolled
-from rcv_py.ui.core.panel import Panel, Sheet
+from rcv_py.ui.core.panel import Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.theme import Theme

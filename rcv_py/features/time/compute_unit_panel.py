@@ -17,8 +17,8 @@ from rcv_py.base.text import Message, join_texts, plural, translated
 from rcv_py.model.notes import Anchor
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import bar
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, joined, named, with_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.text_size import grown

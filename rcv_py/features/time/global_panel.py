@@ -14,8 +14,8 @@ from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import MARKER_TEXT, MarkerKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import bar
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import lines_tip, rich, show_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.text_size import grown

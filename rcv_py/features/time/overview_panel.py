@@ -14,9 +14,8 @@ from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.model.kinds import STATE_NAME, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import column
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.panel import Panel, UiContext
 from rcv_py.ui.core.plain_text import tooltip
 from rcv_py.ui.core.shapes import draws_shapes, paint_codes
 from rcv_py.ui.core.spoken import SelectionVoice

@@ -14,9 +14,8 @@ from rcv_py.model.ids import place_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import READING, Sheet
+from rcv_py.ui.core.panel import READING, Sheet, UiContext
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, rich, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text

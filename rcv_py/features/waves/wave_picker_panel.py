@@ -19,9 +19,8 @@ from rcv_py.model.waves import WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
-from rcv_py.ui.core.panel import LazyPanel, Panel
+from rcv_py.ui.core.panel import LazyPanel, Panel, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, allow, push_button, tooltip
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text

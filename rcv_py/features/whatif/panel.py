@@ -21,9 +21,8 @@ from rcv_py.base.text import Message, count, translated
 from rcv_py.features.whatif.controls import Controls
 from rcv_py.features.whatif.result import assumptions, cuts, tried_table
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row, split
-from rcv_py.ui.core.panel import Sheet
+from rcv_py.ui.core.panel import Sheet, UiContext
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, add_action, named, push_button, rich, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text

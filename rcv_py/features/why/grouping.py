@@ -25,8 +25,7 @@ from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import IDLE, SOURCE_PLACE, STALL
 from rcv_py.results.field import Field
-from rcv_py.ui.core.panel import UiContext
-from rcv_py.ui.core.panel import Sheet
+from rcv_py.ui.core.panel import Sheet, UiContext
 from rcv_py.ui.core.shared_results import of_waves
 from rcv_py.ui.table.result_columns import result_columns, with_bar
 from rcv_py.ui.table.table_model import TableModel, grouped

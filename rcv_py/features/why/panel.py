@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QWidget
 from rcv_py.base.text import Message, translated
 from rcv_py.features.why.grouping import WIDTHS, YIELDS, ByCause, ByNoIssue, ByWait, Grouping, WhyNode
 from rcv_py.state.selection import Hover
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, row
-from rcv_py.ui.core.panel import PART, PanelInfo, Sheet, discover
+from rcv_py.ui.core.panel import PART, PanelInfo, Sheet, UiContext, discover
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, tooltip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.table_panel import TablePanel

@@ -10,8 +10,7 @@ from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
-from rcv_py.ui.core.panel import UiContext
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.panel import Panel, UiContext
 
 OF_ALL_WAVES = (LatencyMode.SUM_ALL, LatencyMode.MEAN_ALL)
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-from rcv_py.state.commands import Commands
-from rcv_py.state.session import Session
-from rcv_py.ui.core.scheduler import Scheduler
-from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.core.shared_results import SharedResults
-from rcv_py.ui.core.tasks import Tasks
-from rcv_py.ui.core.theme import Theme
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, Unpack, runtime_checkable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
+
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.manifest import PanelCommand, PanelEntry, panel_entries
 from rcv_py.base.problems import Affects
@@ -27,10 +21,15 @@ from rcv_py.base.text import join_texts, translated
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import ShownIn
 from rcv_py.results.table import ResultTable
-from rcv_py.state.commands import Command, commands
+from rcv_py.state.commands import Command, Commands, commands
+from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import allow
-from rcv_py.ui.core.scheduler import Request, RequestOptions, Visibility
+from rcv_py.ui.core.scheduler import Request, RequestOptions, Scheduler, Visibility
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.swatches import Swatch
+from rcv_py.ui.core.tasks import Tasks
+from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
 
 

@@ -14,9 +14,8 @@ from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, elide_right, join_texts, short_count, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, column, row, split
-from rcv_py.ui.core.panel import Panel, Sheet
+from rcv_py.ui.core.panel import Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, ElidedLabel, draw_text, tooltip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.text_size import grown

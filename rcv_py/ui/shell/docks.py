@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QWidget
 
 from rcv_py.base.text import Message
 from rcv_py.state.commands import Command
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import column
-from rcv_py.ui.core.panel import PART, Panel, PanelInfo, discover
+from rcv_py.ui.core.panel import PART, Panel, PanelInfo, UiContext, discover
 from rcv_py.ui.core.plain_text import shown
 from rcv_py.ui.shell.layouts import STRIP, TITLES
 from rcv_py.ui.widgets.empty_state import BrokenNotice, BrokenPanel, make_panel

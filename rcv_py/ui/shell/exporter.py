@@ -18,9 +18,8 @@ from rcv_py.base.whole_files import whole_file
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core import export
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import Dialog, row
-from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
+from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, allow, copy_text, push_button
 from rcv_py.ui.core.swatches import Swatch, unlike
 from rcv_py.ui.core.theme import Theme

@@ -23,10 +23,10 @@ from rcv_py.model.trace import CaptureEntry
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.saved import restore_state, state_of
 from rcv_py.state.session import Baseline
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.frame_budget import FrameBudget, one_shot
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
 from rcv_py.ui.core.scheduler import Priority

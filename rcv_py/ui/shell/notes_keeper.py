@@ -11,8 +11,8 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.problems import Problem, Problems
 from rcv_py.base.text import Message
 from rcv_py.model.notes import NoteChanges
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.frame_budget import one_shot
+from rcv_py.ui.core.panel import UiContext
 
 if TYPE_CHECKING:  # a window without a capture needs none of it
     from rcv_py.formats.notes.store import Notebook, NotePlaces

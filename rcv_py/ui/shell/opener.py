@@ -18,8 +18,8 @@ from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.model.trace import CaptureEntry, Trace, capture_title
 from rcv_py.state.saved import restore_state, state_of
 from rcv_py.state.session import Baseline, Session
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.loader import Loader
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work.opening import open_capture
 from rcv_py.work.reduce import Reducer

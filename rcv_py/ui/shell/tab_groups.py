@@ -8,8 +8,8 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabWidget, QToolBar, QToolButton, QWidget
 
 from rcv_py.base.text import translated
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import button_text, tooltip, wrapped_tip
 from rcv_py.ui.shell.docks import Dock
 

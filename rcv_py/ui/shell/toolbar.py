@@ -21,10 +21,10 @@ from rcv_py.base.text import (
     translated,
 )
 from rcv_py.model.trace import Trace
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.frame_budget import one_shot
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import (
     MIN_PX,
     ElidedLabel,

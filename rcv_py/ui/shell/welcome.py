@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QFrame, QLayout, QPushButton, QScrollArea, QWidget
 
 from rcv_py.base import resources
 from rcv_py.base.text import Message, elide_left, translated, visible
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, grid, row
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, button_text, tooltip
 from rcv_py.ui.shell.opener import Opener
 

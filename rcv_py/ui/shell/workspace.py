@@ -14,10 +14,9 @@ from PySide6.QtWidgets import QApplication, QMenu, QTabBar, QWidget
 from shiboken6 import isValid
 
 from rcv_py.base.manifest import panel_for
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.frame_budget import FrameBudget, one_shot
 from rcv_py.ui.core.layout import boxed, column, row
-from rcv_py.ui.core.panel import Panel, has
+from rcv_py.ui.core.panel import Panel, UiContext, has
 from rcv_py.ui.core.plain_text import add_action, allow, button_text, show_explanation
 from rcv_py.ui.core.scheduler import WAKE_MS
 from rcv_py.ui.shell import layouts

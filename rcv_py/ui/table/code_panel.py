@@ -8,9 +8,8 @@ from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import translated
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.costs import CostUpdates
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.panel import Panel, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.table.cost_bars import heat
 from rcv_py.ui.table.find_bar import FindBar

@@ -11,8 +11,7 @@ from rcv_py.base.text import Message, translated
 from rcv_py.base.tree import TreeNode
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.computing import Computing
-from rcv_py.ui.core.panel import UiContext
-from rcv_py.ui.core.panel import Panel, Sheet
+from rcv_py.ui.core.panel import Panel, Sheet, UiContext
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.find_bar import matches_of
 from rcv_py.ui.table.rows_view import CellPainter, RowsView

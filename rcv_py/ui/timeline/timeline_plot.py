@@ -20,9 +20,8 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import row
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.panel import Panel, UiContext
 from rcv_py.ui.core.plain_text import add_action, hide_tip, joined, show_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.theme import Theme

@@ -8,9 +8,8 @@ from PySide6.QtGui import QResizeEvent, QTextLayout
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QStackedWidget, QWidget
 
 from rcv_py.base.text import Message, translated
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.layout import Item, boxed, column, row
-from rcv_py.ui.core.panel import Panel, PanelInfo
+from rcv_py.ui.core.panel import Panel, PanelInfo, UiContext
 from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel, copy_text, with_tip
 
 SIDE_PX, ABOVE_PX = 24, 4  # around the sentence

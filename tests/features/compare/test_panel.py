@@ -19,7 +19,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Baseline
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens

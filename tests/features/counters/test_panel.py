@@ -16,7 +16,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.trace import Trace
 from rcv_py.state.formula_files import FOLDER, FormulaFiles
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.settings_store import Settings
 from tests.support.code_samples import trace as small_trace
 from tests.support.samples import write_sample

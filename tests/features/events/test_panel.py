@@ -27,7 +27,7 @@ from rcv_py.model.device import Dispatch
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import SearchQuery
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.support.samples import write_sample
 from tests.support.traces import made_trace
 from tests.ui.window import SAMPLE

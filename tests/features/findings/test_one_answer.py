@@ -16,7 +16,7 @@ from rcv_py.cli.main import main
 from rcv_py.cli.mcp.handler import CommandRunner
 from rcv_py.features.findings.panel import TriagePanel
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.support.command_runs import printed
 from tests.support.fixtures import fixture_of_each
 from tests.support.samples import sample_path

@@ -19,7 +19,7 @@ from rcv_py.features.findings.widgets import finding_html, fitting_numbers
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import plain

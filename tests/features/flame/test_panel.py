@@ -19,7 +19,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover, Selection
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.flame.flame_paint import MATCH, QUIET, FlamePainter
 from tests.support.code_samples import code_table, trace
 from tests.support.flames import (

@@ -16,7 +16,7 @@ from rcv_py.base.text import plural
 from rcv_py.features.health.panel import FINE, TrustPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.support import folders
 from tests.support.opened import sample_trace
 from tests.support.window_fixtures import Reused, panel_fixture

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from rcv_py.analysis.cost.explorer import CostNode
 from rcv_py.features.hotspot.files_panel import FilesPanel
 from rcv_py.model.kinds import TokenKind
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.support.code_samples import ROWS, code_table, trace, two_waves
 from tests.support.window_fixtures import panel_fixture
 

@@ -16,7 +16,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.support.code_samples import batch, code_table, trace, two_waves
 from tests.support.traces import made_trace
 

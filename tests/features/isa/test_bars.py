@@ -14,7 +14,7 @@ from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core import shared_results
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.shared_results import SharedResults
 from tests.support.code_samples import trace, two_waves
 

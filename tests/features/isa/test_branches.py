@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.support import code_samples
 from tests.support.fixtures import fixture_of
 from tests.support.opened import load_all, sample_trace

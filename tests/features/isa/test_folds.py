@@ -12,8 +12,7 @@ from rcv_py.features.isa.fold_view import IsaFolds
 from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import LazyPanel
+from rcv_py.ui.core.panel import LazyPanel, UiContext
 from tests.support.code_samples import code_table, trace, two_waves
 
 Settled = Callable[[], None]

@@ -19,8 +19,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Hover, Selection
-from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import LazyPanel
+from rcv_py.ui.core.panel import LazyPanel, UiContext
 from tests.support.code_samples import batch, code_table, trace, two_waves, waits, wave
 from tests.support.mouse import move_mouse
 from tests.support.window_fixtures import Reused

@@ -13,8 +13,7 @@ from rcv_py.model.kinds import StallReason, TokenKind
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover, SearchQuery
-from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import LazyPanel
+from rcv_py.ui.core.panel import LazyPanel, UiContext
 from tests.support.code_samples import code_table, trace, two_waves
 from tests.support.mouse import move_mouse
 from tests.support.window_fixtures import panel_fixture

@@ -20,7 +20,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.table import Spec
 from rcv_py.state.selection import Selection
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.shared_results import JOBS, SharedResults
 from tests.analysis import build
 from tests.analysis.test_access_holds import CODE as QUEUED

@@ -11,7 +11,7 @@ from rcv_py.features.line.distribution_panel import MEASURE_NAMES, DistributionP
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.support.code_samples import batch, trace, two_waves
 from tests.support.window_fixtures import panel_fixture
 from tests.ui.window import SAMPLE

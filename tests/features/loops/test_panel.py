@@ -21,7 +21,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
 from tests.analysis import test_segments as segments_test
 from tests.support.command_runs import printed

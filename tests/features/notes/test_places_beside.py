@@ -6,7 +6,7 @@ from typing import Any
 from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.features.notes.search_panel import MatchesPanel
 from rcv_py.state.selection import SearchQuery
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.table.column_widths import PAD
 from tests.support import code_samples
 

@@ -23,7 +23,7 @@ from rcv_py.model.device import Dispatch
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core import export
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.plot.curves import CurveSet
 from tests.support.fixtures import fixture_of
 from tests.support.opened import sample_trace

@@ -6,8 +6,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.features.roofline.chart import Point, RooflineChart
-from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.export import svg_bytes
+from rcv_py.ui.core.panel import UiContext
 
 ABOVE, ON, BELOW = (
     Point(0, 2.0, 50.0, "kernel"),

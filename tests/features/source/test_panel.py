@@ -20,7 +20,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Hover
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.table.column_widths import PAD
 from tests.support.code_samples import SOURCES, code_table, trace, two_waves
 from tests.support.mouse import move_mouse

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from rcv_py.features.summary.panel import SummaryPanel
 from rcv_py.features.summary.widgets import GAP
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
 from tests.support.opened import sample_trace
 from tests.support.pmc import write_long

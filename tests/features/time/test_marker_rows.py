@@ -19,7 +19,7 @@ from rcv_py.model.device import Dispatch, HardwareEvents, MarkerName, OtherSimd,
 from rcv_py.model.kinds import EventKind, MarkerKind, TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.timeline.token_rows import kernel_choices
 from rcv_py.ui.timeline.unit_markers import LANE_PX
 from tests.support.traces import CU, SE, made_trace

@@ -16,7 +16,7 @@ from rcv_py.features.time.overview_panel import OverviewPanel
 from rcv_py.features.waves.utilization_panel import UtilizationPanel
 from rcv_py.model.device import Clock
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.timeline import rows_item
 from rcv_py.ui.timeline.items import TimeScale, round_step
 from rcv_py.ui.timeline.time_overlay import Grip

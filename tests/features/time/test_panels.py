@@ -20,7 +20,7 @@ from rcv_py.model.device import Dispatch
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.timeline.token_rows import wave_rows
 from rcv_py.ui.timeline.token_tip import token_at
 from tests.support.limits import HANG_S

@@ -23,7 +23,7 @@ from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core import export
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.timeline import items
 from rcv_py.ui.timeline.items import box_lines
 from rcv_py.ui.timeline.rows_item import CANVAS, DIM, GRID, TINT, Frame, RowName, RowShape, color_table

@@ -12,7 +12,7 @@ from rcv_py.features.whatif.panel import CANNOT, NOTHING, WhatIfPanel
 from rcv_py.features.whatif.result import signed
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.work.whatif import with_predictions
 from tests.support.early_waves import SAMPLE, only, waves_of
 from tests.support.opened import sample_trace

@@ -15,7 +15,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
 from tests.support.window_fixtures import panel_fixture
 from tests.ui.window import SAMPLES

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.features.why.panel import WhyPanel
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.features.why.test_causes_panel import sample
 
 Settled = Callable[[], None]

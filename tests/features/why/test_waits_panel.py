@@ -13,7 +13,7 @@ from rcv_py.features.why.panel import WaitsPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
 from tests.features.why.test_causes_panel import TEXTS, sample
 from tests.support import code_samples

@@ -5,9 +5,9 @@ from PySide6.QtWidgets import QFrame
 
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
 from rcv_py.base.text import Message, translated
-from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.layout import row
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel, tooltip
 
 ICON_PX = 16
