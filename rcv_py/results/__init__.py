@@ -6,6 +6,7 @@ Allowed imports: `base`, `model`, `analysis` and numpy; no Qt, no argparse, no p
 
     kinds.py     kinds of values (`CYCLES`, `ROW`, `SHARE`, `INSTRUCTION`, `choice(...)`, `mapping(...)`):
                  unit, JSON type, dtype, alignment, how a value reads; `CYCLES("stall", "Stall")` is a field
+                 and `CYCLES.maybe("stall", "Stall")` one that is null where it is unknown
     field.py     `Kind` and `Field`; `at=` says where a field is shown, by default everywhere; fields with
                  fields inside: `record_field`, `rows_field`
     table.py     `Spec` (what a row is, its fields, why there may be none), `ResultTable`, and `Schema`:

@@ -45,9 +45,9 @@ MEASURE = kinds.TEXT(
 )
 LATENCY_AND_IDLE = "latency and idle"
 SHARE_BASE = kinds.TEXT("share_base", "What shares are parts of: a sum over the whole program")
-WAVE_ASKED = kinds.TEXT("wave", "The wave that was chosen; null for all", is_unknown=True)
+WAVE_ASKED = kinds.TEXT.maybe("wave", "The wave that was chosen; null for all")
 WAVES_READ = kinds.WAVES("waves", "Waves that could be read")
-RANGE = kinds.CYCLE_RANGE("range", "The range that was chosen; null for all", is_unknown=True)
+RANGE = kinds.CYCLE_RANGE.maybe("range", "The range that was chosen; null for all")
 TOTAL_ROWS = kinds.COUNT("total_rows", "All rows, including rows that --top omits")
 _NOT_SAMPLED = ("hits", "idle")
 _SAMPLED = {"latency": "samples", "stall": "stalled"}  # the titles of costs that are PC samples

@@ -60,6 +60,10 @@ class Kind(NamedTuple):
         """Return a field of the kind; `more` are further attributes of it."""
         return Field(name=name, kind=self, meaning=meaning, title=title, **more)
 
+    def maybe(self, name: str, meaning: str, title: str = "", **more: Any) -> Field:
+        """Return a field of the kind whose values may be unknown: null in documents."""
+        return self(name, meaning, title, is_unknown=True, **more)
+
 
 @dataclass(frozen=True, slots=True)
 class Field:

@@ -25,8 +25,8 @@ OUTCOMES = (
     kinds.mapping(kinds.COUNT, [reason.name.lower() for reason in StallReason], "Samples", is_spread=True)(
         "reasons", "Samples that did not issue, by reason", at=DATA
     ),
-    kinds.NUMBER("lanes", "Mean number of active lanes (EXEC)", is_unknown=True, digits=2),
-    kinds.NUMBER("waves", "Mean number of waves on the sampled unit", is_unknown=True, digits=2),
+    kinds.NUMBER.maybe("lanes", "Mean number of active lanes (EXEC)", digits=2),
+    kinds.NUMBER.maybe("waves", "Mean number of waves on the sampled unit", digits=2),
 )
 SAMPLES = Spec(
     "profile samples",
@@ -156,17 +156,15 @@ KERNELS = Spec(
     *only(DATA, kinds.TEXT("kernel", "Name of the kernel", key="name"), kinds.TEXT("symbol", "Its symbol")),
     kinds.COUNT("launches", "How often it was launched"),
     kinds.NANOSECONDS("total_ns", "Time of all launches, in nanoseconds", "total ns"),
-    *unknown(
-        kinds.NANOSECONDS("mean_ns", "Mean time of a launch, in nanoseconds", "mean ns"),
-        kinds.NANOSECONDS("max_ns", "Longest launch, in nanoseconds", "longest ns"),
-        _COUNT(
-            "vgprs", "Vector registers of a lane, as listed: half of those allocated on some GPUs", "VGPRs"
-        ),
-        _COUNT("accum_vgprs", "Accumulation registers of a lane", "AccVGPRs"),
-        _COUNT("sgprs", "Scalar registers of a wave", "SGPRs"),
-        _BYTES("lds", "LDS of a workgroup", "LDS"),
-        _BYTES("scratch", "Scratch memory of a lane"),
+    kinds.NANOSECONDS.maybe("mean_ns", "Mean time of a launch, in nanoseconds", "mean ns"),
+    kinds.NANOSECONDS.maybe("max_ns", "Longest launch, in nanoseconds", "longest ns"),
+    _COUNT.maybe(
+        "vgprs", "Vector registers of a lane, as listed: half of those allocated on some GPUs", "VGPRs"
     ),
+    _COUNT.maybe("accum_vgprs", "Accumulation registers of a lane", "AccVGPRs"),
+    _COUNT.maybe("sgprs", "Scalar registers of a wave", "SGPRs"),
+    _BYTES.maybe("lds", "LDS of a workgroup", "LDS"),
+    _BYTES.maybe("scratch", "Scratch memory of a lane"),
     nothing="It lists no kernel.",
 )
 AGENTS = Spec(
@@ -176,13 +174,11 @@ AGENTS = Spec(
     kinds.TEXT("name", "Its target, such as gfx950", "GPU"),
     kinds.NOTE("product", "Product name"),
     kinds.COUNT("launches", "Launches on it"),
-    *unknown(
-        _COUNT("cus", "Compute units", "CUs"),
-        _COUNT("engines", "Shader engines"),
-        _COUNT("dies", "Dies with compute units (XCCs)", "XCCs"),
-        _COUNT("waves_per_simd", "Waves that a SIMD can hold", "waves per SIMD"),
-        _BYTES("lds", "LDS of a compute unit", "LDS"),
-    ),
+    _COUNT.maybe("cus", "Compute units", "CUs"),
+    _COUNT.maybe("engines", "Shader engines"),
+    _COUNT.maybe("dies", "Dies with compute units (XCCs)", "XCCs"),
+    _COUNT.maybe("waves_per_simd", "Waves that a SIMD can hold", "waves per SIMD"),
+    _BYTES.maybe("lds", "LDS of a compute unit", "LDS"),
     nothing="It lists no GPU.",
 )
 COUNTERS = Spec(
@@ -200,11 +196,9 @@ GRAPHS = Spec(
     "Launches of HIP graphs, in order.",
     "graph",
     kinds.INDEX("graph", "Number of the graph; launches of kernels name it, too"),
-    kinds.COUNT("kernels", "Kernels that it launched, as recorded", is_unknown=True, key="launches"),
-    kinds.NANOSECONDS(
-        "begin_ns", "When it began, from the first launch, in nanoseconds", "begin ns", is_unknown=True
-    ),
-    kinds.NANOSECONDS("duration_ns", "How long it took, in nanoseconds", "duration ns", is_unknown=True),
+    kinds.COUNT.maybe("kernels", "Kernels that it launched, as recorded", key="launches"),
+    kinds.NANOSECONDS.maybe("begin_ns", "When it began, from the first launch, in nanoseconds", "begin ns"),
+    kinds.NANOSECONDS.maybe("duration_ns", "How long it took, in nanoseconds", "duration ns"),
     RECORDING,
     nothing="No graph was launched.",
 )
@@ -214,19 +208,15 @@ DISPATCHES = Spec(
     "dispatch",
     _NAME,
     *only(DATA, kinds.TEXT("kernel", "Name of the kernel; empty if the file does not say")),
-    *unknown(
-        _INDEX("dispatch", "Number of the launch"),
-        kinds.NANOSECONDS("begin_ns", "When it began, from the first launch, in nanoseconds", "begin ns"),
-        kinds.NANOSECONDS("duration_ns", "How long it took, in nanoseconds", "duration ns"),
-    ),
+    _INDEX.maybe("dispatch", "Number of the launch"),
+    kinds.NANOSECONDS.maybe("begin_ns", "When it began, from the first launch, in nanoseconds", "begin ns"),
+    kinds.NANOSECONDS.maybe("duration_ns", "How long it took, in nanoseconds", "duration ns"),
     kinds.TEXT("gpu", "Target of its GPU; empty if the file does not say", "GPU"),
     kinds.COUNT("workgroup", "Threads of a workgroup"),
     kinds.COUNT("grid", "Threads of the launch", "threads"),
     *unknown(_BYTES("lds", "LDS of a workgroup", "LDS"), _BYTES("scratch", "Scratch memory of a lane")),
-    *unknown(
-        _INDEX("graph", "Graph that launched it; null: no graph did"),
-        _INDEX("node", "Node of the graph that launched it; null: no graph did"),
-    ),
+    _INDEX.maybe("graph", "Graph that launched it; null: no graph did"),
+    _INDEX.maybe("node", "Node of the graph that launched it; null: no graph did"),
     kinds.COUNT("samples", "PC samples of it"),
     RECORDING,
     nothing="It lists no launch.",

@@ -2,7 +2,7 @@
 
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import DATA, Field, Kind, unknown
+from rcv_py.results.field import DATA, Field, Kind
 from rcv_py.results.table import Schema, Spec
 
 REPORTS = Spec(
@@ -10,7 +10,7 @@ REPORTS = Spec(
     "One row per capture, in the order they were named.",
     "report",
     kinds.NAME("path", "Path of the capture"),
-    *unknown(kinds.TEXT("file", "The file that was written; null if there is none")),
+    kinds.TEXT.maybe("file", "The file that was written; null if there is none"),
     kinds.TEXT("error", "Why there is none; the exit code is then 2"),
 )
 REPORT = (REPORTS.field("reports"),)
@@ -34,10 +34,8 @@ SAMPLES = Spec(
     "sample",
     kinds.TEXT("name", "Its name", "sample"),
     kinds.NOTE("text", "What is in it", "what is in it"),
-    *unknown(
-        kinds.TEXT("folder", "The folder that was written; null if it was only listed", at=DATA),
-        kinds.COUNT("files", "Files that were written; null if it was only listed", at=DATA),
-    ),
+    kinds.TEXT.maybe("folder", "The folder that was written; null if it was only listed", at=DATA),
+    kinds.COUNT.maybe("files", "Files that were written; null if it was only listed", at=DATA),
 )
 SYNTH = (SAMPLES.field("samples"),)
 SCHEMAS = Spec(

@@ -86,10 +86,8 @@ LIBRARY = Spec(
         *_LAUNCH,
         kinds.TEXT("class", "Class such as memory-bound; empty without --findings", key="bound"),
         kinds.TEXT("finding", "The first finding; empty without --findings"),
-        *unknown(
-            kinds.WAVES("waves_per_simd", "Waves that fit on a SIMD", key="fit"),
-            kinds.WAVES("max_waves_per_simd", "Waves that a SIMD can hold", key="most_fit"),
-        ),
+        kinds.WAVES.maybe("waves_per_simd", "Waves that fit on a SIMD", key="fit"),
+        kinds.WAVES.maybe("max_waves_per_simd", "Waves that a SIMD can hold", key="most_fit"),
         kinds.TEXT("limiter", "Resource that limits the waves of a SIMD; empty if none does"),
     ),
     _shown("launch", kinds.CYCLES, "The launch in time and cycles", _duration, "duration"),
@@ -108,35 +106,30 @@ LIBRARY = Spec(
         "What limits the waves of a SIMD",
         lambda row: "" if row["waves_per_simd"] is None else row["limiter"] or "none",
     ),
-    kinds.WAVES("waves", "Traced", is_unknown=True),
+    kinds.WAVES.maybe("waves", "Traced"),
     *only(
         DATA,
-        *unknown(
-            kinds.COUNT("instructions", "Instructions"),
-            kinds.COUNT("executed", "Instructions that ran; null if not known"),
-            kinds.COUNT("mapped", "Instructions with a source place"),
-            kinds.COUNT("hits", "Executions; null if not known"),
-            kinds.CYCLES("latency", "Latency of all waves; null if not known"),
-            kinds.CYCLES("stall", "Stall of all waves; null if not known"),
-            kinds.SHARE("stall_share_of_latency", _STALLED),
-            kinds.ROW("top_instruction", "Index of the instruction with most stall", key="top_line"),
-        ),
+        kinds.COUNT.maybe("instructions", "Instructions"),
+        kinds.COUNT.maybe("executed", "Instructions that ran; null if not known"),
+        kinds.COUNT.maybe("mapped", "Instructions with a source place"),
+        kinds.COUNT.maybe("hits", "Executions; null if not known"),
+        kinds.CYCLES.maybe("latency", "Latency of all waves; null if not known"),
+        kinds.CYCLES.maybe("stall", "Stall of all waves; null if not known"),
+        kinds.SHARE.maybe("stall_share_of_latency", _STALLED),
+        kinds.ROW.maybe("top_instruction", "Index of the instruction with most stall", key="top_line"),
         kinds.NAME("top_text", "Its text", key="top"),
-        kinds.SHARE("top_share_of_stall", "Part of all stall on it", is_unknown=True),
+        kinds.SHARE.maybe("top_share_of_stall", "Part of all stall on it"),
         replace(SOURCE_PLACE, name="top_source"),
-        *unknown(
-            kinds.MEAN_WAVES("mean_waves", "Mean of resident waves over time"),
-            kinds.WAVES("peak_waves", "Maximum resident at a time"),
-        ),
+        kinds.MEAN_WAVES.maybe("mean_waves", "Mean of resident waves over time"),
+        kinds.WAVES.maybe("peak_waves", "Maximum resident at a time"),
         kinds.TEXT("health", "The worst note on its health"),
         kinds.TEXT("verdict", "Whether it can be trusted, in one sentence"),
-        kinds.COUNT("serious_notes", "Notes that are a warning or an error", is_unknown=True),
+        kinds.COUNT.maybe("serious_notes", "Notes that are a warning or an error"),
         kinds.TEXT("replicate", "Another capture of the same instructions; empty if there is none"),
-        kinds.NUMBER(
+        kinds.NUMBER.maybe(
             "replicate_noise",
             "Relative difference of the cycles per hit of both, from 0; 0.1 is 10 percent",
             digits=6,
-            is_unknown=True,
         ),
         kinds.TEXT("error", "Why it cannot be opened; empty if it can"),
     ),
@@ -239,17 +232,15 @@ TREND = Spec(
         ),
     ),
     _shown("launch", kinds.CYCLES, "The launch in time and cycles", _duration),
-    kinds.RATIO("of_first", _OF_FIRST, at=DATA, is_unknown=True),
+    kinds.RATIO.maybe("of_first", _OF_FIRST, at=DATA),
     kinds.RATIO(
         "since_first", "Change of the launch since the first one", "since first", at=PEOPLE, of=_of_first
     ),
     *only(
         DATA,
         kinds.TEXT("before", "The capture it is compared with; empty for none"),
-        *unknown(
-            kinds.RATIO("ratio", "Cycles divided by the cycles of the capture it is compared with"),
-            kinds.RATIO("noise", "Uncertainty of the ratio from noise"),
-        ),
+        kinds.RATIO.maybe("ratio", "Cycles divided by the cycles of the capture it is compared with"),
+        kinds.RATIO.maybe("noise", "Uncertainty of the ratio from noise"),
     ),
     kinds.RATIO(
         "change", "Change of the cycles, with its uncertainty", "change (noise)", at=PEOPLE, of=_change
@@ -286,10 +277,9 @@ TREND_SCHEMA = Schema(
     (
         _FOLDER,
         _METRIC,
-        kinds.TEXT(
+        kinds.TEXT.maybe(
             "first_more",
             "Path of the first capture that takes more cycles than the previous capture; null if none does",
-            is_unknown=True,
         ),
         TREND.field("captures"),
     ),

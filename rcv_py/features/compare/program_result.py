@@ -40,9 +40,7 @@ MEASURES = Spec(
     "measure",
     kinds.NOTE("measure", "What is counted"),
     *_AB,
-    kinds.NUMBER._replace(text="{:+,.0f}".format)(
-        "delta", "B less A; null if either is unknown", is_unknown=True
-    ),
+    kinds.NUMBER._replace(text="{:+,.0f}".format).maybe("delta", "B less A; null if either is unknown"),
 )
 _SIDES = {
     "instructions": "instructions",
@@ -57,10 +55,8 @@ ROWS = Spec(
     "One row per instruction that differs, in the order of B; of a recorded A the costliest first.",
     "instruction",
     *(LISTING[name] for name in ("instruction_a", "instruction_b", "status", "text_a", "text_b")),
-    *unknown(
-        kinds.COUNT("cycles_a", "Recorded latency and idle of A; null if A has not run", "cycles A"),
-        kinds.SHARE("share_of_a", "Part of all recorded cycles of A", "of A"),
-    ),
+    kinds.COUNT.maybe("cycles_a", "Recorded latency and idle of A; null if A has not run", "cycles A"),
+    kinds.SHARE.maybe("share_of_a", "Part of all recorded cycles of A", "of A"),
     common.SOURCE_PLACE,
     nothing="Both builds have the same instructions.",
 )
@@ -70,12 +66,10 @@ BLOCKS = Spec(
     "block",
     kinds.TEXT("name_a", "Block of A; empty if there is none", "block A"),
     kinds.TEXT("name_b", "Block of B; empty if there is none", "block B"),
-    *unknown(
-        kinds.COUNT("instructions_a", "Instructions of it in A", "instructions A"),
-        kinds.COUNT("instructions_b", "Instructions of it in B", "instructions B"),
-        kinds.MEAN_CYCLES("cycles_a", "Modelled time of one execution in A", "cycles A"),
-        kinds.MEAN_CYCLES("cycles_b", "Modelled time of one execution in B", "cycles B"),
-    ),
+    kinds.COUNT.maybe("instructions_a", "Instructions of it in A", "instructions A"),
+    kinds.COUNT.maybe("instructions_b", "Instructions of it in B", "instructions B"),
+    kinds.MEAN_CYCLES.maybe("cycles_a", "Modelled time of one execution in A", "cycles A"),
+    kinds.MEAN_CYCLES.maybe("cycles_b", "Modelled time of one execution in B", "cycles B"),
     common.SOURCE_PLACE,
     note="Cycles are modelled: one wave alone, usual latencies of loads.",
 )

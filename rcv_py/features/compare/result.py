@@ -31,7 +31,7 @@ def _noise(row: Mapping[str, Any]) -> str:
     return f"{row['noise']:,.1f}" if row["noise"] is not None and row["is_noise_known"] else "unknown"
 
 
-_NOISE = _CYCLES("noise", "Uncertainty of the difference", is_unknown=True)
+_NOISE = _CYCLES.maybe("noise", "Uncertainty of the difference")
 _REAL = kinds.YES_NO("is_beyond_noise", "Whether it exceeds noise", "beyond noise", key="is_real")
 _LINE_A = _ROW("instruction_a", "Index of the instruction of A; -1 if there is none", "# A")
 _LINE_B = _ROW("instruction_b", "Index of the instruction of B; -1 if there is none", "# B")
@@ -59,8 +59,8 @@ _FIELDS = (
     _PART("share_of_cycles_a", "Part of all cycles of A", "share A"),
     _PART("share_of_cycles_b", "Part of all cycles of B", "share B"),
     Field("delta", _CYCLES._replace(text=lambda value: f"{value:+,.1f}"), "B minus A, per wave"),
-    kinds.RATIO._replace(text=lambda value: f"{100 * value:+.1f} %")(
-        "ratio", "Delta divided by the cycles of A", "delta %", at=ORDER | TEXT, is_unknown=True
+    kinds.RATIO._replace(text=lambda value: f"{100 * value:+.1f} %").maybe(
+        "ratio", "Delta divided by the cycles of A", "delta %", at=ORDER | TEXT
     ),
     _NOISE,
     replace(_NOISE, name="noise_text", title="noise ±", at=TEXT, of=_noise),
@@ -168,12 +168,8 @@ LISTING = Spec(
     _COST("cycles_a", "Cost per wave of A", "cycles A", key="cost_a"),
     _COST("cycles_b", "Cost per wave of B, at the executions of A", "cycles B", key="cost_b"),
     _COST("delta", "B minus A, per wave"),
-    kinds.RATIO._replace(digits=None, text=lambda value: f"{100 * value:+.1f} %")(
-        "ratio",
-        "Delta divided by the cost in A; null if that is 0",
-        "delta %",
-        at=DATA | WINDOW,
-        is_unknown=True,
+    kinds.RATIO._replace(digits=None, text=lambda value: f"{100 * value:+.1f} %").maybe(
+        "ratio", "Delta divided by the cost in A; null if that is 0", "delta %", at=DATA | WINDOW
     ),
     replace(_REAL, at=DATA),
     *_SOURCES,
@@ -305,10 +301,8 @@ WORK = Spec(
     kinds.NOTE("measure", "What is measured"),
     *unknown(_AMOUNT("a", "Of A", "A"), _AMOUNT("b", "Of B", "B")),
     kinds.TEXT("unit", "Unit"),
-    *unknown(
-        kinds.RATIO._replace(text=lambda value: f"{100 * (value - 1):+.1f} %")(
-            "ratio", "B divided by A", "B against A"
-        )
+    kinds.RATIO._replace(text=lambda value: f"{100 * (value - 1):+.1f} %").maybe(
+        "ratio", "B divided by A", "B against A"
     ),
     nothing="No instruction ran.",
     note="The launch covers the traced shader engines; its operations are the operations per "
@@ -326,7 +320,7 @@ def work_table(a: WorkCosts, b: WorkCosts) -> ResultTable:
 _PAIR = kinds.pair(kinds.NUMBER, "A, then B")
 _NOISY = record(
     kinds.RATIO("value", "B divided by A"),
-    kinds.NUMBER("noise", "Uncertainty from noise; null if unknown", is_unknown=True),
+    kinds.NUMBER.maybe("noise", "Uncertainty from noise; null if unknown"),
 )
 _WORK = kinds.listed(_PAIR, "Minimum and maximum over groups of traced waves")
 _LAUNCH = record(
@@ -334,8 +328,8 @@ _LAUNCH = record(
     _PAIR("waves", "Waves that were launched"),
     _PAIR("wave_cycles", "Lifetimes of all these waves, summed"),
     Field("shader_engines", kinds.listed(kinds.listed(kinds.COUNT, "Number"), "Shader engines"), "A, then B"),
-    _WORK("work_per_wave", "A, then B; null if no unit of work is known", is_unknown=True),
-    kinds.TEXT("work_unit", "Unit of work", is_unknown=True),
+    _WORK.maybe("work_per_wave", "A, then B; null if no unit of work is known"),
+    kinds.TEXT.maybe("work_unit", "Unit of work"),
     kinds.FLAG(
         "is_comparable_per_wave",
         "Whether both launches have the same number of waves and their waves do the same work",
@@ -352,9 +346,7 @@ _KERNEL = record(
     ),
     _NOISY("ratio_at_equal_hits", "Cycles at equal executions"),
     _NOISY("ratio_per_wave", "Cycles per wave"),
-    _LAUNCH(
-        "launch", "The launches on the traced shader engines; null if a capture does not say", is_unknown=True
-    ),
+    _LAUNCH.maybe("launch", "The launches on the traced shader engines; null if a capture does not say"),
 )
 FACTS = (
     *_SIDES,
@@ -364,7 +356,7 @@ FACTS = (
     Field("by", kinds.choice(*UNITS), "What a row is"),
     TOTAL_ROWS,
     kinds.COUNT("rows_beyond_noise", "Rows whose difference exceeds noise"),
-    _KERNEL("kernel", "The kernel as a whole; null if nothing can be compared", is_unknown=True),
+    _KERNEL.maybe("kernel", "The kernel as a whole; null if nothing can be compared"),
 )
 LISTING_SCHEMA = Schema(
     "compare.listing", "Both programs side by side (--by listing).", (*VIEW_FACTS, LISTING.field())

@@ -44,7 +44,7 @@ _OCCUPANCY = only(
     ),
     kinds.WAVES("waves", "Waves that fit on a SIMD by all resources"),
     kinds.TEXT("binding", "Name of the limiting resource", key="bound"),
-    kinds.WHOLE("next_registers", "Most vector registers that allow one more wave", is_unknown=True),
+    kinds.WHOLE.maybe("next_registers", "Most vector registers that allow one more wave"),
 )
 FACTS = (
     CAPTURE,

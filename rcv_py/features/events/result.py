@@ -18,7 +18,7 @@ EVENTS = Spec(
     "Entries by time.",
     "event",
     kinds.CYCLE("start", "When it began", key="time"),
-    kinds.CYCLES("duration", "Duration; null for an instant", is_unknown=True),
+    kinds.CYCLES.maybe("duration", "Duration; null for an instant"),
     Field("kind", kinds.choice(*ENTRY_TEXT.values()), "What it is"),
     kinds.NOTE("name", "Its name"),
     kinds.TEXT("place", "Where it happened"),

@@ -62,12 +62,10 @@ FINDINGS = Spec(
         kinds.NOTE("remedy", "What to do"),
         kinds.TEXT("remedy_id", "Name of the remedy in the table of docs/findings.md; empty if none fits"),
         kinds.TEXT("effort", "Effort of the remedy: low, medium or high; empty if none fits"),
-        *unknown(
-            PREDICTED("predicted_gain", _GAINED, "predicted"),
-            PREDICTED("predicted_low", "Minimum of the prediction under all guesses", "from"),
-            PREDICTED("predicted_high", "Maximum of the prediction under all guesses", "to"),
-            PREDICTED("limit_gain", _LIMIT, "limit"),
-        ),
+        PREDICTED.maybe("predicted_gain", _GAINED, "predicted"),
+        PREDICTED.maybe("predicted_low", "Minimum of the prediction under all guesses", "from"),
+        PREDICTED.maybe("predicted_high", "Maximum of the prediction under all guesses", "to"),
+        PREDICTED.maybe("limit_gain", _LIMIT, "limit"),
         kinds.NOTE("experiment", "Change that was replayed; empty if there was no replay"),
         kinds.FLAG(
             "is_limit",
@@ -121,7 +119,7 @@ HEAD = (
     kinds.TEXT(
         "unreadable", "How many instruction texts are unreadable, and what helps; empty if all were read"
     ),
-    _BOUND_CLASS("class", "What limits the kernel; null if nothing can be concluded", is_unknown=True),
+    _BOUND_CLASS.maybe("class", "What limits the kernel; null if nothing can be concluded"),
     kinds.TEXT("headline", "The first finding in one line"),
     kinds.TEXT("gain_base", "What gains, bounds and predictions are parts of"),
     kinds.COUNT("total_findings", "All findings, including findings that --top omits"),
@@ -206,8 +204,8 @@ CAPTURES = Spec(
     kinds.TEXT("folder_name", "Name of its folder", "capture", at=ShownIn.REPORT),
     kinds.CODE("kernel", "Name of the kernel"),
     kinds.WAVES("waves", "Traced waves"),
-    kinds.TEXT("class", "What limits the kernel", is_unknown=True),
-    kinds.TEXT("name", "Stable name of the first finding's pattern", at=DATA, is_unknown=True),
+    kinds.TEXT.maybe("class", "What limits the kernel"),
+    kinds.TEXT.maybe("name", "Stable name of the first finding's pattern", at=DATA),
     kinds.SHARE(
         "gain_text",
         "Most of the kernel's duration that it can save",
@@ -227,9 +225,7 @@ CAPTURES = Spec(
         kinds.NOTE("headline", "The first finding in one line"),
         replace(GAIN, meaning="Most of the kernel's duration that it can save", is_unknown=True),
         replace(AT_STAKE, is_unknown=True),
-        kinds.SHARE._replace(digits=None)(
-            "share_of_unit", "Amount at stake as a part of its unit", is_unknown=True
-        ),
+        kinds.SHARE._replace(digits=None).maybe("share_of_unit", "Amount at stake as a part of its unit"),
         kinds.NOTE("note", "Why there is no finding"),
     ),
     kinds.FLAG("is_ranked", "Whether the first finding has a gain", at=ShownIn(0)),

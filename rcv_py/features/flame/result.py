@@ -30,7 +30,7 @@ FRAMES = Spec(
     "Frames row by row, from left to right.",
     "frame",
     *_NAMES,
-    kinds.ROW("parent", "Index of the parent in this list; null for the outermost", is_unknown=True),
+    kinds.ROW.maybe("parent", "Index of the parent in this list; null for the outermost"),
     kinds.COUNT("depth", "Enclosing frames"),
     _BEGIN,
     _SELF,
@@ -41,7 +41,7 @@ SANDWICH = Spec(
     "Frames row by row, the topmost row first, from left to right.",
     "frame",
     *_NAMES,
-    kinds.ROW("parent", "Index of the adjacent frame toward the place; null for the place", is_unknown=True),
+    kinds.ROW.maybe("parent", "Index of the adjacent frame toward the place; null for the place"),
     kinds.SIGNED_INDEX("depth", "Rows below the place; negative for frames that lead to it"),
     _BEGIN,
     _COST(

@@ -107,7 +107,7 @@ BINS = Spec(
 )
 BINS_FACTS = (
     CAPTURE,
-    kinds.WHOLE("se", "Shader engine whose waves count; null for all", is_unknown=True),
+    kinds.WHOLE.maybe("se", "Shader engine whose waves count; null for all"),
     RANGE,
     kinds.COUNT("step", "Instructions per range"),
     kinds.CYCLES("total", "All ranges"),

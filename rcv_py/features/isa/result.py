@@ -15,7 +15,7 @@ from rcv_py.analysis.program.loops import loops
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import PEOPLE, unknown
+from rcv_py.results.field import PEOPLE
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Spec
 
@@ -32,7 +32,7 @@ LINES = Spec(
     *common.COSTS,
     _SHARE,
     kinds.TEXT("block", "Name of the basic block"),
-    kinds.NUMBER("bar", _BAR, digits=3, is_unknown=True, is_optional=True),
+    kinds.NUMBER.maybe("bar", _BAR, digits=3, is_optional=True),
     _INSTRUCTION,
     _SOURCE,
 )
@@ -57,11 +57,9 @@ BRANCHES = Spec(
     "branch",
     _ROW,
     kinds.ROW_OR_NONE("target_instruction", "Target instruction; -1 if unknown", "target"),
-    *unknown(
-        kinds.COUNT("taken", "Executions that jumped; null if no wave was traced"),
-        kinds.COUNT("not_taken", "Executions that fell through; null if no wave was traced"),
-        kinds.SHARE("taken_share_of_hits", "Part of the executions that jumped; null if there was none"),
-    ),
+    kinds.COUNT.maybe("taken", "Executions that jumped; null if no wave was traced"),
+    kinds.COUNT.maybe("not_taken", "Executions that fell through; null if no wave was traced"),
+    kinds.SHARE.maybe("taken_share_of_hits", "Part of the executions that jumped; null if there was none"),
     _INSTRUCTION,
     _SOURCE,
 )

@@ -10,7 +10,7 @@ from rcv_py.analysis.whatif.block_schedule import block_lengths
 from rcv_py.features.isa.result import BLOCKS, LINES
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import Field, unknown
+from rcv_py.results.field import Field
 from rcv_py.results.places import placed, sources
 from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Schema, Spec, form
 
@@ -24,9 +24,7 @@ PROGRAM_LINES = Spec(
     kinds.ADDRESS("address", "Address in the code object"),
     LINES["block"],
     kinds.COUNT("loops", "Loops that contain it"),
-    *unknown(
-        kinds.COUNT("vgprs", "Vector registers that must be held; null if operands are unknown", "VGPRs")
-    ),
+    kinds.COUNT.maybe("vgprs", "Vector registers that must be held; null if operands are unknown", "VGPRs"),
     Field(name="waits_for", kind=_ROWS, meaning="Memory operations that it waits for", title="waits for"),
     common.INSTRUCTION_TEXT,
     LINES["source"],
@@ -36,7 +34,7 @@ PROGRAM_BLOCKS = Spec(
     "Basic blocks of a program that has not run, in its order.",
     "block",
     *(BLOCKS[name] for name in ("block", "first_instruction", "last_instruction", "instructions", "loops")),
-    *unknown(kinds.MEAN_CYCLES("cycles", "Modelled time of one execution; null if operands are unknown")),
+    kinds.MEAN_CYCLES.maybe("cycles", "Modelled time of one execution; null if operands are unknown"),
     BLOCKS["name"],
     BLOCKS["source"],
     note=NOTE,

@@ -61,27 +61,25 @@ ADDRESSES = Spec(
     kinds.COUNT("blocks", "Executions whose addresses were recorded completely"),
     kinds.COUNT("incomplete", "Executions of which words are missing, or are no addresses"),
     _UNUSABLE,
-    *unknown(
-        _MEAN("lanes", "Active lanes, mean"),
-        kinds.BYTES("width", "Bytes per lane"),
-        _STRIDE("stride", "Distance from lane to lane, if it is the same in all executions"),
-        kinds.SHARE(
-            "strided_share_of_executions",
-            "Executions of several lanes that have a stride",
-            at=_HIDDEN,
-            key="strided",
-        ),
-        kinds.BYTES("alignment", "Largest power of two, up to 4,096, that divides all addresses"),
-        _MEAN("lines", "Cache lines that an execution touches, mean"),
-        _MEAN("needed_lines", "Fewest lines that hold as many bytes, mean", "needed"),
-        _USED("used_bytes", "Bytes used of each touched line, mean", "used of a line"),
-        kinds.COUNT("requests", "Cache lines touched, summed over executions", at=_HIDDEN),
-        kinds.RATIO("spread", "Lines touched, divided by lines needed", at=_HIDDEN),
-        _MEAN("passes", "Passes of LDS that an execution takes, mean"),
-        _MEAN("needed_passes", "Passes without bank conflicts, mean", "needed passes", at=_HIDDEN),
-        kinds.RATIO._replace(text="{:.1f}".format)(
-            "conflict", "Passes, divided by those without bank conflicts", "times"
-        ),
+    _MEAN.maybe("lanes", "Active lanes, mean"),
+    kinds.BYTES.maybe("width", "Bytes per lane"),
+    _STRIDE.maybe("stride", "Distance from lane to lane, if it is the same in all executions"),
+    kinds.SHARE.maybe(
+        "strided_share_of_executions",
+        "Executions of several lanes that have a stride",
+        at=_HIDDEN,
+        key="strided",
+    ),
+    kinds.BYTES.maybe("alignment", "Largest power of two, up to 4,096, that divides all addresses"),
+    _MEAN.maybe("lines", "Cache lines that an execution touches, mean"),
+    _MEAN.maybe("needed_lines", "Fewest lines that hold as many bytes, mean", "needed"),
+    _USED.maybe("used_bytes", "Bytes used of each touched line, mean", "used of a line"),
+    kinds.COUNT.maybe("requests", "Cache lines touched, summed over executions", at=_HIDDEN),
+    kinds.RATIO.maybe("spread", "Lines touched, divided by lines needed", at=_HIDDEN),
+    _MEAN.maybe("passes", "Passes of LDS that an execution takes, mean"),
+    _MEAN.maybe("needed_passes", "Passes without bank conflicts, mean", "needed passes", at=_HIDDEN),
+    kinds.RATIO._replace(text="{:.1f}".format).maybe(
+        "conflict", "Passes, divided by those without bank conflicts", "times"
     ),
     kinds.NOTE._replace(width=42)("judgement", "What that means", at=PEOPLE, of=_judged),
     INSTRUCTION_TEXT,
@@ -99,7 +97,7 @@ ADDRESS_TOTALS = record_field(
     _UNUSABLE,
     kinds.COUNT("apart", "Instructions that touch at least twice the lines they need"),
     kinds.COUNT("conflicting", "Instructions with bank conflicts"),
-    kinds.BYTES("cache_line", "Size of a cache line", is_unknown=True),
+    kinds.BYTES.maybe("cache_line", "Size of a cache line"),
     kinds.WHOLE("banks", "Banks of LDS"),
 )
 

@@ -99,9 +99,9 @@ ACCESSES = Spec(
     kinds.COUNT("refused", "Executions that stalled while another access held the unit"),
     kinds.CYCLES("stall", "Stall of these"),
     kinds.COUNT("samples", "Executions whose time in the unit was observed", at=DATA),
-    kinds.RANK_CYCLES("held", _HELD, is_unknown=True),
+    kinds.RANK_CYCLES.maybe("held", _HELD),
     kinds.CYCLES("needed", "Minimum time by its width and issue"),
-    _FACTOR("times_needed", _TIMES, "times", key="factor", is_unknown=True),
+    _FACTOR.maybe("times_needed", _TIMES, "times", key="factor"),
     kinds.NOTE("judgement", "What that means: by recorded addresses, else inferred", at=PEOPLE),
     *_PLACE,
     nothing="No LDS or vector memory instruction ran.",
@@ -165,10 +165,8 @@ ACCESS_TOTALS = record_field(
         "is_part",
         "Whether SIMDs of a compute unit were not traced: the traced ones then seem to hold the unit longer",
     ),
-    kinds.SHARE(
-        "conflict_share_of_lds_cycles",
-        "Cycles of LDS that were lost to bank conflicts, by hardware counters",
-        is_unknown=True,
+    kinds.SHARE.maybe(
+        "conflict_share_of_lds_cycles", "Cycles of LDS that were lost to bank conflicts, by hardware counters"
     ),
 )
 FETCH_TOTALS = record_field(
@@ -178,7 +176,7 @@ FETCH_TOTALS = record_field(
     kinds.COUNT("again", "Of these: of lines that a wave of the compute unit had run before"),
     kinds.CYCLES("cycles", "Time that waves waited for them"),
     kinds.CYCLES("elsewhere", "Equally long gaps where no new code line begins, which have other causes"),
-    kinds.BYTES("cache_size", "Instruction cache that compute units share", is_unknown=True),
+    kinds.BYTES.maybe("cache_size", "Instruction cache that compute units share"),
     kinds.BYTES("largest_loop", "Code of the largest loop that ran, from its head to its branch"),
     kinds.COUNT("loops_beyond_cache", "Loops that ran whose code is larger than the cache"),
 )

@@ -67,7 +67,7 @@ _HEAD = (common.CAPTURE, common.INSTRUCTION_INDEX, common.INSTRUCTION_TEXT, comm
 FACTS = (
     *_HEAD,
     Field("by", kinds.choice(*MEASURES), "What is measured for bins and ranking"),
-    kinds.COUNT("hits", "Executions by traced waves; null: not known, waves are missing", is_unknown=True),
+    kinds.COUNT.maybe("hits", "Executions by traced waves; null: not known, waves are missing"),
     kinds.TEXT("missing", "Which waves could not be read, a sentence; empty if all could"),
     record_field(
         "measures",
@@ -88,8 +88,8 @@ PC_SAMPLES = record_field(
     kinds.COUNT("stalled", "Samples in which it stalled"),
     kinds.COUNT("unsure", "Samples that do not record whether it issued: host traps"),
     Field("reasons", kinds.mapping(kinds.COUNT, (), "Samples"), "Stalled samples by reason"),
-    kinds.NUMBER("lanes", "Mean number of active lanes (EXEC)", is_unknown=True, digits=2),
-    kinds.NUMBER("waves", "Mean number of waves on the sampled unit", is_unknown=True, digits=2),
+    kinds.NUMBER.maybe("lanes", "Mean number of active lanes (EXEC)", digits=2),
+    kinds.NUMBER.maybe("waves", "Mean number of waves on the sampled unit", digits=2),
 )
 SAMPLE_FACTS = (*_HEAD, PC_SAMPLES)
 SCHEMA = Schema(

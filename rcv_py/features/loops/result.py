@@ -61,10 +61,10 @@ LOOPS = Spec(
     kinds.MEAN_COUNT("per_wave", "Jumps back per wave", at=DATA | TEXT),
     kinds.COUNT("iterations", "Iterations between two jumps back", at=DATA, key="between"),
     kinds.CYCLES("cycles", "Time of all iterations", at=REPORT),
-    kinds.RANK_CYCLES("min", Message("Shortest {0}", _STATISTIC), is_unknown=True, key="shortest"),
-    kinds.RANK_CYCLES("median", Message("Median {0}", _STATISTIC), is_unknown=True),
-    kinds.RANK_CYCLES("p90", Message("90th percentile {0}", _STATISTIC), is_unknown=True),
-    kinds.RANK_CYCLES("max", Message("Longest {0}", _STATISTIC), is_unknown=True, key="longest"),
+    kinds.RANK_CYCLES.maybe("min", Message("Shortest {0}", _STATISTIC), key="shortest"),
+    kinds.RANK_CYCLES.maybe("median", Message("Median {0}", _STATISTIC)),
+    kinds.RANK_CYCLES.maybe("p90", Message("90th percentile {0}", _STATISTIC)),
+    kinds.RANK_CYCLES.maybe("max", Message("Longest {0}", _STATISTIC), key="longest"),
     *(_DATA_STALL, _DATA_IDLE, _KINDS, _SPLIT),
     replace(common.INSTRUCTION_TEXT, at=DATA | WINDOW, title="branch"),
     kinds.SOURCE(
@@ -87,7 +87,7 @@ ITERATIONS = Spec(
     kinds.CYCLE("start", "Begin", key="begin"),
     kinds.CYCLE("end", "End", at=DATA),
     kinds.CYCLES("cycles", "Duration, from its head to the next head"),
-    kinds.RANK_CYCLES("median", "Median of the loop", is_unknown=True, at=DATA | TEXT),
+    kinds.RANK_CYCLES.maybe("median", "Median of the loop", at=DATA | TEXT),
     _OUTLIER("is_outlier", "Whether it took much longer than others", "outlier", at=DATA | TEXT),
     common.STALL,
     common.IDLE,
@@ -152,7 +152,7 @@ DISTANCE = Spec(
     kinds.ROW_OR_NONE(
         "wait_instruction", "Index of the wait that required it most often; -1 if there is none", key="wait"
     ),
-    kinds.RANK_CYCLES("latency", "Measured latency, median", is_unknown=True),
+    kinds.RANK_CYCLES.maybe("latency", "Measured latency, median"),
     kinds.FLAG("is_short", "Whether the wait mostly comes sooner than the latency"),
     *common.PLACE[1:],
     kinds.SOURCE("wait_source", "Source place of the wait as file:line; empty if there is none"),
@@ -205,15 +205,14 @@ SEGMENTS = Spec(
     kinds.WAVES("waves", "Waves that ran it"),
     kinds.COUNT("hits", "Executions"),
     kinds.CYCLES("cycles", "Time of all executions, from leaving a barrier to leaving the next"),
-    kinds.RANK_CYCLES("median", "Median of an execution", is_unknown=True),
-    kinds.RANK_CYCLES("p90", "90th percentile of the executions", is_unknown=True, at=DATA),
+    kinds.RANK_CYCLES.maybe("median", "Median of an execution"),
+    kinds.RANK_CYCLES.maybe("p90", "90th percentile of the executions", at=DATA),
     kinds.CYCLES("barrier_wait", "Time in the barrier at its end", "in barrier", key="waiting"),
-    kinds.SHARE(
+    kinds.SHARE.maybe(
         "last_share_of_hits",
         "Part of the executions whose wave arrived last at that barrier, of the executions where "
         "other waves arrived too",
         "arrived last",
-        is_unknown=True,
     ),
     _DATA_STALL,
     _DATA_IDLE,
@@ -286,17 +285,14 @@ FACTS = (
         "barriers",
         "Barriers in numbers",
         kinds.COUNT("instances", "Meetings of two or more traced waves"),
-        *unknown(
-            kinds.RANK_CYCLES("median_skew", "Median skew"),
-            kinds.CYCLES("max_skew", "Largest skew"),
-            kinds.CYCLES("max_release_spread", "Largest time between the releases of one meeting"),
-        ),
+        kinds.RANK_CYCLES.maybe("median_skew", "Median skew"),
+        kinds.CYCLES.maybe("max_skew", "Largest skew"),
+        kinds.CYCLES.maybe("max_release_spread", "Largest time between the releases of one meeting"),
         kinds.COUNT("dropped", "Executions that match no meeting"),
         kinds.FLAG("is_group_guessed", "Whether workgroups are inferred only from the starts of waves"),
-        kinds.choice("capture", "barriers")(
+        kinds.choice("capture", "barriers").maybe(
             "groups_known_by",
             "How workgroups are known: numbered in the capture, or their barriers open together",
-            is_unknown=True,
         ),
     ),
     common.TOTAL_ROWS,

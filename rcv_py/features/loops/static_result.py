@@ -3,7 +3,6 @@
 from rcv_py.analysis.whatif.static_program import COUNTED, static_loops
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import unknown
 from rcv_py.results.places import sources
 from rcv_py.results.table import ResultTable, Schema, Spec
 
@@ -17,18 +16,18 @@ LOOPS = Spec(
     kinds.COUNT("depth", "Loops around it, and itself"),
     kinds.COUNT("instructions", "Instructions in it"),
     *(kinds.COUNT(name, f"Of them: {_TITLES.get(name, name)}", _TITLES.get(name, name)) for name in COUNTED),
-    *unknown(
-        kinds.COUNT("bytes", "Bytes that an iteration of a wave requests from memory, with all lanes"),
-        kinds.COUNT("lds_bytes", "The same of LDS", "LDS bytes"),
-        kinds.COUNT("flop", "Floating-point operations of an iteration of a wave, with all lanes", "FLOP"),
-        kinds.MEAN_CYCLES(
-            "memory_cycles", "Least time of a compute unit for its bytes, none of them from a cache"
-        ),
-        kinds.MEAN_CYCLES("compute_cycles", "Least time of a compute unit for its operations at their peaks"),
-        kinds.MEAN_CYCLES("length", "Modelled time of an iteration of a wave alone", "cycles"),
-        kinds.SHARE(
-            "mfma_busy_share_of_length", "Part of it in which the MFMA unit is busy", "MFMA unit busy"
-        ),
+    kinds.COUNT.maybe("bytes", "Bytes that an iteration of a wave requests from memory, with all lanes"),
+    kinds.COUNT.maybe("lds_bytes", "The same of LDS", "LDS bytes"),
+    kinds.COUNT.maybe("flop", "Floating-point operations of an iteration of a wave, with all lanes", "FLOP"),
+    kinds.MEAN_CYCLES.maybe(
+        "memory_cycles", "Least time of a compute unit for its bytes, none of them from a cache"
+    ),
+    kinds.MEAN_CYCLES.maybe(
+        "compute_cycles", "Least time of a compute unit for its operations at their peaks"
+    ),
+    kinds.MEAN_CYCLES.maybe("length", "Modelled time of an iteration of a wave alone", "cycles"),
+    kinds.SHARE.maybe(
+        "mfma_busy_share_of_length", "Part of it in which the MFMA unit is busy", "MFMA unit busy"
     ),
     kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
     window="head last depth instructions length mfma_busy_share_of_length bytes flop memory_cycles"

@@ -28,10 +28,10 @@ NOTES = Spec(
     kinds.CODE("text", "Further text"),
     Field("instructions", _ROWS, "The instructions that it is about; none if it names none", at=DATA),
     kinds.TEXT("file", "Path of the source file; empty if it names none", at=DATA),
-    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=DATA),
+    _FILE_LINE.maybe("source_line", "Line of the source file, counted from 1", at=DATA),
     replace(WAVE_NAME, meaning="The wave, such as se0/simd2/slot5/wv3; empty if it names none", at=DATA),
-    _MOMENT("start", "The cycle, or the start of the range", is_unknown=True, at=DATA),
-    _MOMENT("end", "End of the range; for a single cycle, one cycle later", is_unknown=True, at=DATA),
+    _MOMENT.maybe("start", "The cycle, or the start of the range", at=DATA),
+    _MOMENT.maybe("end", "End of the range; for a single cycle, one cycle later", at=DATA),
     kinds.NAME("author", "Its author; empty if it does not say"),
     kinds.TEXT("written", "When it was written, ISO 8601; empty if it does not say", at=DATA),
     kinds.TEXT("kept_in", "Where it is kept", "kept in", at=DATA | REPORT),
@@ -78,7 +78,7 @@ HITS = Spec(
     kinds.CODE("text", "The text in which it occurs"),
     replace(INSTRUCTION_INDEX, is_unknown=True, at=DATA),
     kinds.TEXT("file", "Path of the source file; empty for other hits", at=DATA),
-    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=DATA),
+    _FILE_LINE.maybe("source_line", "Line of the source file, counted from 1", at=DATA),
     kinds.SOURCE("source", "Place of an instruction or a source line as file:line; else empty"),
 )
 _SEARCH_FACTS = (

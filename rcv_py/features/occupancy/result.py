@@ -68,7 +68,7 @@ VARIANTS = {  # what a row is → its table and its option
 }
 _NS = kinds.NUMBER._replace(digits=None)
 _LENGTH = "Length of a cycle in nanoseconds; null if it is not known"
-FACTS = (CAPTURE, _NS("ns_per_cycle", _LENGTH, is_unknown=True))
+FACTS = (CAPTURE, _NS.maybe("ns_per_cycle", _LENGTH))
 
 
 def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumbers]) -> ResultTable:
@@ -132,7 +132,7 @@ LIMITS = Spec(
 LIMIT_FACTS = (
     kinds.WAVES("waves_per_simd", "Waves of this kernel that fit on a SIMD"),
     kinds.WAVES("max_waves_per_simd", "Waves that a SIMD can hold"),
-    kinds.TEXT("binding", "Name of the limiting resource; null if there is none", is_unknown=True),
+    kinds.TEXT.maybe("binding", "Name of the limiting resource; null if there is none"),
 )
 LIMITS_DOCUMENT = (
     CAPTURE,
@@ -141,7 +141,7 @@ LIMITS_DOCUMENT = (
     *LIMIT_FACTS,
     rows_field("limits", "One row per resource that is known", *LIMITS.at(DATA)),
     kinds.TEXT("next_step", "What the next step requires; empty if nothing limits it"),
-    kinds.WAVES("goal", "Waves of a SIMD after that step", is_unknown=True),
+    kinds.WAVES.maybe("goal", "Waves of a SIMD after that step"),
     record_field(
         "resident",
         "Traced waves of a SIMD at a time",

@@ -66,14 +66,14 @@ BETWEEN = record_field(
     kinds.MEAN_CYCLES("mean", "Mean iteration"),
     is_unknown=True,
 )
-_TFLOPS = kinds.FROM_0(
-    "tflops", "The same per second, of traced waves alone; null if the clock is unknown", is_unknown=True
+_TFLOPS = kinds.FROM_0.maybe(
+    "tflops", "The same per second, of traced waves alone; null if the clock is unknown"
 )
 FACTS = (
     CAPTURE,
     kinds.CYCLE_RANGE("range", "The range; the whole capture if none was given"),
     kinds.CYCLES("cycles", "Length of the range"),
-    kinds.NANOSECONDS("duration_ns", "Length of the range; null if the clock is not known", is_unknown=True),
+    kinds.NANOSECONDS.maybe("duration_ns", "Length of the range; null if the clock is not known"),
     kinds.WAVES("waves", "Traced waves resident in the range"),
     kinds.CYCLES("wave_cycles", "Time that these waves spent in the range, summed"),
     kinds.COUNT("hits", "Executions that issued in the range"),

@@ -8,7 +8,6 @@ from rcv_py.analysis.program import live_registers as live
 from rcv_py.analysis.program.registers import register_use
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import unknown
 from rcv_py.results.places import placed
 from rcv_py.results.table import Columns, Form, ResultTable, Schema, Spec
 
@@ -20,14 +19,12 @@ FILES = Spec(
     "register file",
     _FILE,
     kinds.COUNT("peak", "Maximum of registers that must be held at a time"),
-    kinds.ROW("instruction", "Index of the first instruction with that many", "at", is_unknown=True),
+    kinds.ROW.maybe("instruction", "Index of the first instruction with that many", "at"),
     kinds.COUNT("named", "Registers that the program names: the highest number plus one"),
-    *unknown(
-        kinds.COUNT("allocated", "Registers allocated to a wave; null if no table gives them"),
-        kinds.COUNT("most_for_next_step", _MAX_NEXT, "for the next step"),
-        kinds.COUNT(
-            "instructions_above", "Instructions that hold more than that at a time", "instructions above"
-        ),
+    kinds.COUNT.maybe("allocated", "Registers allocated to a wave; null if no table gives them"),
+    kinds.COUNT.maybe("most_for_next_step", _MAX_NEXT, "for the next step"),
+    kinds.COUNT.maybe(
+        "instructions_above", "Instructions that hold more than that at a time", "instructions above"
     ),
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,

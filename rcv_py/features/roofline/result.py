@@ -13,7 +13,7 @@ from rcv_py.base.text import Message, count, join_texts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import DATA, WINDOW, rows_field, unknown
+from rcv_py.results.field import DATA, WINDOW, rows_field
 from rcv_py.results.places import sources
 from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
@@ -38,11 +38,9 @@ _COMPUTED = (
     kinds.TEXT("unit", "What computes: MFMA/WMMA or VALU"),
     kinds.TEXT("type", "Type of its operands; f8: eight bits, f6f4: six or four"),
     _FLOP("flop", "Operations; for VALU an upper bound, as if all lanes were active"),
-    *unknown(
-        _RATE("rate", "Operations per cycle"),
-        _RATE("peak", "Peak of the unit for that type"),
-        _SHARE("share_of_peak", "The rate as a part of the peak", key="share"),
-    ),
+    _RATE.maybe("rate", "Operations per cycle"),
+    _RATE.maybe("peak", "Peak of the unit for that type"),
+    _SHARE.maybe("share_of_peak", "The rate as a part of the peak", key="share"),
 )
 ROOFLINE = Spec(
     "roofline",
@@ -55,42 +53,36 @@ ROOFLINE = Spec(
         "cycles", "Cycles in which a compute unit held a wave in it, summed over compute units"
     ),
     kinds.TEXT("type", "Type with most operations"),
-    *unknown(
-        _FLOP("matrix_flop", "Operations of matrix instructions; null: unknown", "MFMA FLOP"),
-        _FLOP(
-            "vector_flop",
-            "Operations of vector instructions, an upper bound; null: unknown",
-            "VALU FLOP",
-            at=DATA | WINDOW,
-        ),
-        _RATE("rate", "Operations per cycle of the type with most operations", "FLOP/cycle"),
-        _RATE("peak", "Peak of a compute unit for that type"),
-        _SHARE(
-            "share_of_peak",
-            "Part of the cycles that its unit would need at the peaks of all types",
-            "of peak",
-        ),
-        _SHARE(
-            "mfma_busy_share_of_simd_cycles",
-            "Part of the cycles of SIMDs in which the matrix unit works",
-            "MFMA busy",
-            key="matrix_busy",
-        ),
-        _BYTES(
-            "bytes",
-            "Bytes that vector memory instructions request, an upper bound; null: unknown",
-            "bytes requested",
-        ),
-        _BYTES(
-            "local_bytes",
-            "Bytes that LDS instructions request, an upper bound; null: unknown",
-            at=DATA | WINDOW,
-        ),
-        _BYTE_RATE("byte_rate", "Requested bytes per cycle", "B/cycle"),
-        _BYTE_RATE("memory_peak", "Most that memory delivers to a compute unit", "memory", key="roof"),
-        _INTENSITY("intensity", "Operations of all types per requested byte", "FLOP/B"),
-        _INTENSITY("ridge", "Intensity from which compute is the roof"),
+    _FLOP.maybe("matrix_flop", "Operations of matrix instructions; null: unknown", "MFMA FLOP"),
+    _FLOP.maybe(
+        "vector_flop",
+        "Operations of vector instructions, an upper bound; null: unknown",
+        "VALU FLOP",
+        at=DATA | WINDOW,
     ),
+    _RATE.maybe("rate", "Operations per cycle of the type with most operations", "FLOP/cycle"),
+    _RATE.maybe("peak", "Peak of a compute unit for that type"),
+    _SHARE.maybe(
+        "share_of_peak", "Part of the cycles that its unit would need at the peaks of all types", "of peak"
+    ),
+    _SHARE.maybe(
+        "mfma_busy_share_of_simd_cycles",
+        "Part of the cycles of SIMDs in which the matrix unit works",
+        "MFMA busy",
+        key="matrix_busy",
+    ),
+    _BYTES.maybe(
+        "bytes",
+        "Bytes that vector memory instructions request, an upper bound; null: unknown",
+        "bytes requested",
+    ),
+    _BYTES.maybe(
+        "local_bytes", "Bytes that LDS instructions request, an upper bound; null: unknown", at=DATA | WINDOW
+    ),
+    _BYTE_RATE.maybe("byte_rate", "Requested bytes per cycle", "B/cycle"),
+    _BYTE_RATE.maybe("memory_peak", "Most that memory delivers to a compute unit", "memory", key="roof"),
+    _INTENSITY.maybe("intensity", "Operations of all types per requested byte", "FLOP/B"),
+    _INTENSITY.maybe("ridge", "Intensity from which compute is the roof"),
     kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
     nothing="The capture has no instructions.",
     window="scope first_instruction last_instruction share_of_peak type rate intensity byte_rate "
@@ -101,15 +93,13 @@ FACTS = (
     common.CAPTURE,
     common.WAVES_READ,
     kinds.TEXT("target", "The instruction set, such as gfx942"),
-    *unknown(
-        kinds.NUMBER._replace(unit="waves", ending=", in waves.")(
-            "waves_per_simd", "Mean number of traced waves on a SIMD while there are any"
-        ),
-        kinds.WAVES("launch_waves", "Waves of the whole launch, by the tables of the run; null: not known"),
-        _FLOP(
-            "launch_flop",
-            "Operations of matrix instructions of the whole launch, if all waves are like the counted ones",
-        ),
+    kinds.NUMBER._replace(unit="waves", ending=", in waves.").maybe(
+        "waves_per_simd", "Mean number of traced waves on a SIMD while there are any"
+    ),
+    kinds.WAVES.maybe("launch_waves", "Waves of the whole launch, by the tables of the run; null: not known"),
+    _FLOP.maybe(
+        "launch_flop",
+        "Operations of matrix instructions of the whole launch, if all waves are like the counted ones",
     ),
     kinds.TEXT("note", "How to read the numbers"),
 )

@@ -25,7 +25,7 @@ ROWS = Spec(
     kinds.ROW_OR_NONE("instruction", _LINE_OR_NONE, "#"),
     kinds.COUNT("samples", "Samples of it"),
     kinds.SHARE("share_of_samples", "Part of the samples that lie in this program", "of samples"),
-    *unknown(kinds.SHARE("share_of_traced", _OF_TRACED, "of traced cycles")),
+    kinds.SHARE.maybe("share_of_traced", _OF_TRACED, "of traced cycles"),
     Field(
         "differs",
         kinds.choice("more", "fewer", ""),

@@ -6,7 +6,6 @@ from rcv_py.analysis.program.live_registers import RegisterFile, live_registers
 from rcv_py.features.source.result import INSTRUCTIONS, LINES, text_of
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import unknown
 from rcv_py.results.places import placed
 from rcv_py.results.table import Columns, ResultTable, Schema, Spec, form
 
@@ -18,7 +17,7 @@ PROGRAM_LINES = Spec(
     kinds.SOURCE("file", "Path of the file"),
     LINES["source_line"],
     LINES["instructions"],
-    *unknown(kinds.COUNT("vgprs", "Vector registers that must be held there, at most", "VGPRs")),
+    kinds.COUNT.maybe("vgprs", "Vector registers that must be held there, at most", "VGPRs"),
     LINES["text"],
     nothing="No instruction has a source place: compile with line tables (-g, -gline-tables-only).",
 )

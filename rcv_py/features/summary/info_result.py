@@ -27,14 +27,12 @@ _COSTS = unknown(kinds.COUNT("hits", "Executions"), kinds.CYCLES("latency", "Lat
 _CODE = (
     *_INSTRUCTIONS,
     *_COSTS,
-    *unknown(
-        kinds.CYCLES("stall", "Stall of all waves"),
-        kinds.SIGNED_CYCLES("issue", "Latency without stall of all waves"),
-        kinds.CYCLES("idle", "Gaps between instructions of all waves"),
-        kinds.COUNT("samples_issued", "PC samples that issued"),
-        kinds.COUNT("samples_stalled", "PC samples that stalled"),
-        kinds.COUNT("samples_unsure", "PC samples that do not record whether they stalled"),
-    ),
+    kinds.CYCLES.maybe("stall", "Stall of all waves"),
+    kinds.SIGNED_CYCLES.maybe("issue", "Latency without stall of all waves"),
+    kinds.CYCLES.maybe("idle", "Gaps between instructions of all waves"),
+    kinds.COUNT.maybe("samples_issued", "PC samples that issued"),
+    kinds.COUNT.maybe("samples_stalled", "PC samples that stalled"),
+    kinds.COUNT.maybe("samples_unsure", "PC samples that do not record whether they stalled"),
 )
 _OCCUPANCY = unknown(
     kinds.WAVES("waves", "Waves, traced or not"),
@@ -49,19 +47,19 @@ _PROBLEM = (
     kinds.TEXT("hint", "What to do; empty if there is nothing to do"),
 )
 _ALLOCATED = (
-    *unknown(
-        kinds.COUNT("vgprs", "Vector registers of a lane, with accumulation registers that share their file"),
-        kinds.COUNT("sgprs", "Scalar registers of a wave; null where all waves have as many"),
-        kinds.BYTES("lds", "LDS of a workgroup that the program declares"),
-        kinds.BYTES("scratch", "Scratch memory of a lane"),
-        kinds.FLAG("has_dynamic_stack", "Whether calls may take more scratch memory"),
-        kinds.COUNT("lanes", "Lanes of a wave"),
-        kinds.COUNT("preloaded", "Scalar registers that hold arguments when a wave begins"),
-        kinds.COUNT("threads", "Threads of a workgroup, at most"),
-        kinds.FLAG("is_exact", "Whether every workgroup has as many threads"),
-        kinds.COUNT("spilled_vgprs", "Vector registers that the compiler spilled"),
-        kinds.COUNT("spilled_sgprs", "Scalar registers that the compiler spilled"),
+    kinds.COUNT.maybe(
+        "vgprs", "Vector registers of a lane, with accumulation registers that share their file"
     ),
+    kinds.COUNT.maybe("sgprs", "Scalar registers of a wave; null where all waves have as many"),
+    kinds.BYTES.maybe("lds", "LDS of a workgroup that the program declares"),
+    kinds.BYTES.maybe("scratch", "Scratch memory of a lane"),
+    kinds.FLAG.maybe("has_dynamic_stack", "Whether calls may take more scratch memory"),
+    kinds.COUNT.maybe("lanes", "Lanes of a wave"),
+    kinds.COUNT.maybe("preloaded", "Scalar registers that hold arguments when a wave begins"),
+    kinds.COUNT.maybe("threads", "Threads of a workgroup, at most"),
+    kinds.FLAG.maybe("is_exact", "Whether every workgroup has as many threads"),
+    kinds.COUNT.maybe("spilled_vgprs", "Vector registers that the compiler spilled"),
+    kinds.COUNT.maybe("spilled_sgprs", "Scalar registers that the compiler spilled"),
     kinds.NAME("file", "Name of the code object; empty without one"),
 )
 _FORMAT = only(
@@ -130,10 +128,8 @@ FACTS = (
         kinds.CYCLE("start", "First moment"),
         kinds.CYCLE("end", "Last moment"),
         kinds.CYCLES("cycles", "From first to last"),
-        *unknown(
-            kinds.NUMBER("duration_ns", "The same in nanoseconds; null if the rate is not known"),
-            kinds.NUMBER("shader_mhz", "Rate of the shader clock, in MHz; null if it is not known"),
-        ),
+        kinds.NUMBER.maybe("duration_ns", "The same in nanoseconds; null if the rate is not known"),
+        kinds.NUMBER.maybe("shader_mhz", "Rate of the shader clock, in MHz; null if it is not known"),
         kinds.FLAG("is_aligned", "Whether the clocks of shader engines could be aligned"),
         kinds.mapping(kinds.SIGNED_CYCLES, (), "Offset")(
             "offsets", "Offset added to times, by shader engine"
@@ -144,7 +140,7 @@ FACTS = (
         "What else was recorded",
         Field("counters", kinds.texts("A name."), "Names of hardware counters"),
         kinds.COUNT("dispatches", "Dispatches"),
-        kinds.COUNT("events", "Events of the hardware", is_unknown=True),
+        kinds.COUNT.maybe("events", "Events of the hardware"),
         kinds.COUNT("markers", "Kinds of markers"),
     ),
     rows_field(
@@ -162,16 +158,12 @@ CAPTURES = Spec(
         kinds.NAME("path", "Path of its folder"),
     ),
     kinds.CODE("kernel", "Name of the kernel"),
-    *unknown(
-        kinds.INDEX("agent", "Number of the GPU; null if no name gives it", at=DATA),
-        kinds.INDEX("dispatch", "Number of the launch; null if no name gives it"),
-    ),
+    kinds.INDEX.maybe("agent", "Number of the GPU; null if no name gives it", at=DATA),
+    kinds.INDEX.maybe("dispatch", "Number of the launch; null if no name gives it"),
     kinds.WAVES("waves", "Traced"),
     *(*_INSTRUCTIONS, _MAPPED, *_COSTS),
-    *unknown(
-        kinds.CYCLES("cycles", "From the first to the last recorded time", "duration"),
-        kinds.BYTES("size", "Wave files, or the only file"),
-    ),
+    kinds.CYCLES.maybe("cycles", "From the first to the last recorded time", "duration"),
+    kinds.BYTES.maybe("size", "Wave files, or the only file"),
     kinds.TEXT("recorded", "When its files were written, local time; empty if unknown"),
     kinds.FLAG("is_part", "Whether it is raw and not decoded yet, so that its numbers are unknown", at=DATA),
     kinds.NOTE("note", "What is wrong with it; empty if nothing is"),
@@ -194,12 +186,10 @@ COMPILED = Spec(
     "kernel",
     kinds.CODE("kernel", "Name of the kernel"),
     kinds.TEXT("target", "GPU that it is for, with features; empty if unknown"),
-    *unknown(
-        kinds.COUNT("vgprs", "Vector registers of a lane that its descriptor allocates", "VGPRs"),
-        kinds.COUNT("sgprs", "Scalar registers of a wave; null where all waves have as many", "SGPRs"),
-        _SIZE("lds", "LDS of a workgroup that the program declares", "LDS"),
-        _SIZE("scratch", "Scratch memory of a lane"),
-    ),
+    kinds.COUNT.maybe("vgprs", "Vector registers of a lane that its descriptor allocates", "VGPRs"),
+    kinds.COUNT.maybe("sgprs", "Scalar registers of a wave; null where all waves have as many", "SGPRs"),
+    _SIZE.maybe("lds", "LDS of a workgroup that the program declares", "LDS"),
+    _SIZE.maybe("scratch", "Scratch memory of a lane"),
     kinds.TEXT("path", "How commands name it", "name"),
 )
 COMPILED_SCHEMA = Schema(

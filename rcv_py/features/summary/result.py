@@ -44,15 +44,15 @@ SIMD = (
     kinds.CYCLES("bubbles", "Part of that in which the MFMA unit did not work either", "nothing happens"),
 )
 _PIPE = kinds.CYCLES("", "Time in which the pipe of that name issued")
-_COUNTER = kinds.NUMBER(
-    "", "A counter: its sum, or a busy share in percent if the name begins with share_", is_unknown=True
+_COUNTER = kinds.NUMBER.maybe(
+    "", "A counter: its sum, or a busy share in percent if the name begins with share_"
 )
 _UNIT = (
     kinds.WHOLE("se", "Number of the shader engine", "SE"),
     kinds.WHOLE("sa", "Number of the shader array", "SA", is_optional=True),
     kinds.WHOLE("cu", "Number of the compute unit", "CU"),
     *(
-        kinds.NUMBER(name, meaning, title, is_unknown=True, is_optional=True)
+        kinds.NUMBER.maybe(name, meaning, title, is_optional=True)
         for name, title, meaning in (
             ("waves", "", "Waves that ran on it, a count"),
             ("traced", "", "Waves whose instructions were recorded, a count"),

@@ -50,7 +50,7 @@ WAVES = Spec(
     common.WAVE_START,
     common.WAVE_END,
     LIVED,
-    kinds.COUNT("hits", "Instructions it ran; null if its file cannot be read", is_unknown=True),
+    kinds.COUNT.maybe("hits", "Instructions it ran; null if its file cannot be read"),
     *_states("{0}, inside of the range; null without a timeline"),
     nothing="The capture has no traced waves.",
 )

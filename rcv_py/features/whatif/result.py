@@ -43,7 +43,7 @@ PREDICTIONS = Spec(
     ),
     CHANGE("kernel_low", "Minimum of that change under all guesses and on each compute unit", "from"),
     CHANGE("kernel_high", "Maximum of that change under all guesses", "to"),
-    kinds.SHARE("bound", _BOUND, "at most", is_unknown=True),
+    kinds.SHARE.maybe("bound", _BOUND, "at most"),
     CHANGE(
         "share_of_span",
         "Predicted change of the span of the traced compute units, as a part of it; not cut at a bound",

@@ -40,11 +40,10 @@ SCHEDULES = Spec(
     kinds.CYCLES(
         "bound", "Lower bound for any order: cycles of issue, in a loop of its busiest unit", "bound"
     ),
-    kinds.CYCLES(
+    kinds.CYCLES.maybe(
         "llvm_mca",
         "One pass in the executed order, by llvm-mca without measured latencies; null: no estimate",
         "llvm-mca",
-        is_unknown=True,
         is_optional=True,
     ),
     kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),

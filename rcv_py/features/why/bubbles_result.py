@@ -70,8 +70,8 @@ FACTS = (
     record_field(
         "mfma_use",
         "How busy MFMA units were",
-        kinds.CYCLES("mfma_busy", "MFMA instructions by the cycles each takes", is_unknown=True),
-        _FROM_0("share_of_simd_cycles", "Part of the time with a traced wave", is_unknown=True),
+        kinds.CYCLES.maybe("mfma_busy", "MFMA instructions by the cycles each takes"),
+        _FROM_0.maybe("share_of_simd_cycles", "Part of the time with a traced wave"),
         kinds.TEXT("assumption", "What the number assumes, as a sentence"),
     ),
     SIMDS.field("simds"),

@@ -15,9 +15,7 @@ from rcv_py.results.places import placed
 from rcv_py.results.table import Column, DictionaryColumn, ResultTable, Schema, Spec, form
 
 _CAUSE = kinds.TEXT("cause", "Stable name of the cause")
-SHARE_OF_STALL = kinds.SHARE(
-    "share_of_stall", "Part of all stall; null without stall", "of stall", is_unknown=True
-)
+SHARE_OF_STALL = kinds.SHARE.maybe("share_of_stall", "Part of all stall; null without stall", "of stall")
 TIMES = kinds.COUNT("hits", "Executions", key="count")
 GUESSED = kinds.CYCLES("guessed", "Stall and gaps whose producer is a guess among several that fit")
 _COSTS = (common.STALL, SHARE_OF_STALL, common.IDLE, TIMES, GUESSED)
@@ -46,7 +44,7 @@ WORDS = {  # the option of each document
 }
 _PRODUCER = "The instruction to blame"
 _BLAMED = (
-    kinds.ROW("producer", "Index of the instruction to blame", is_unknown=True, key="line"),
+    kinds.ROW.maybe("producer", "Index of the instruction to blame", key="line"),
     kinds.INSTRUCTION("producer_text", _PRODUCER),
     kinds.SOURCE(
         "producer_source", Message("{0}, its source place as file:line; empty if it has none", _PRODUCER)

@@ -29,16 +29,14 @@ _SAMPLED = (
         "Samples in which the result arrived before the wait, which only bounds the latency",
         key="censored",
     ),
-    *unknown(
-        _LATENCY("p10", "10th percentile of the exact samples"),
-        _LATENCY("median", "Median of the exact samples"),
-        _LATENCY("p90", "90th percentile of the exact samples"),
-        _LATENCY("mean", "Mean of the exact samples"),
-    ),
+    _LATENCY.maybe("p10", "10th percentile of the exact samples"),
+    _LATENCY.maybe("median", "Median of the exact samples"),
+    _LATENCY.maybe("p90", "90th percentile of the exact samples"),
+    _LATENCY.maybe("mean", "Mean of the exact samples"),
 )
 _NOTHING = "No wave waited for an operation of memory, LDS or messages."
 TIMES = kinds.COUNT("hits", "Executions")
-STALL = kinds.CYCLES("stall", "Stall", is_unknown=True)
+STALL = kinds.CYCLES.maybe("stall", "Stall")
 SHARE_OF_STALL = kinds.SHARE("share_of_stall", "Part of the stall of all waits", "of stall")
 WAITS = Spec(
     "wait_costs",
@@ -52,9 +50,9 @@ _N = kinds.COUNT("hits", "Executions of the wait that required it", key="n")
 _CHARGED = kinds.CYCLES("stall", "Stall charged to it as the operation that ended the wait", key="charged")
 _GUESSED = kinds.CYCLES("guessed", "Part of that stall for which another operation of the wait fits as well")
 _PART = kinds.SHARE("share_of_wait_stall", "Part of the stall of the wait")
-_PRODUCER_LINE = kinds.ROW("producer", "Index of what it waited for", is_unknown=True, key="line")
+_PRODUCER_LINE = kinds.ROW.maybe("producer", "Index of what it waited for", key="line")
 _PRODUCER_TEXT = kinds.INSTRUCTION("producer_text", "What it waited for")
-MEDIAN = _LATENCY("median_latency", "Median of the exact samples of what it waited for", is_unknown=True)
+MEDIAN = _LATENCY.maybe("median_latency", "Median of the exact samples of what it waited for")
 PRODUCERS = Spec(
     "wait_producers",
     "One row per wait and instruction that it waited for.",
