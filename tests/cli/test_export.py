@@ -16,6 +16,7 @@ from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.open import open_trace
 from tests.export.perfetto_reader import read
 from tests.support.plain_capture import plain
+from tests.support.programs import Terminal
 from tests.support.samples import sample_path, write_sample
 
 NAME = "matmul_small"
@@ -187,11 +188,6 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("rcv_py.export.traces.perfetto.WaveSlices.tokens", interrupted)
     assert run("export", sample_path(NAME), "--to", "perfetto", "--out", tmp_path / "t") == 130
     assert not list(tmp_path.iterdir())
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_progress_is_one_line_on_a_terminal_and_nothing_elsewhere() -> None:

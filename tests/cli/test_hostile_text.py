@@ -21,6 +21,7 @@ from rcv_py.cli.main import main
 from rcv_py.cli.terminal import SanitizedStream, progress
 from tests.support.command_runs import ON_A_CAPTURE, Run, in_forms, of_capture, run
 from tests.support.hostile_text import CONTROLS, FOLDER, hostile, is_formula, markup, unseen
+from tests.support.programs import Terminal
 
 OTHERS = {  # what `matmul_small` has nothing of
     "markers": {"events": ("",), "flame": ("--content kernel",), "info": ("",)},
@@ -115,13 +116,6 @@ def test_what_is_looked_for_is_told_as_it_is_seen(words: str, captures: dict[str
 
 
 # -- the way out ------------------------------------------------------------------------------------
-
-
-class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def test_a_terminal_gets_only_our_codes(captures: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:

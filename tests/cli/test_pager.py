@@ -17,7 +17,7 @@ from tests.support.command_runs import printed
 from tests.support.fixtures import fixture_of
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
-from tests.support.programs import finished, start
+from tests.support.programs import Terminal, finished, start
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 ROWS, COLUMNS = 24, 90
@@ -165,30 +165,13 @@ def test_colours_can_be_forced(
         assert not has_style(stream)
 
 
-class Terminal:
-    """A stream that is a terminal, and keeps what it is given."""
-
-    def __init__(self) -> None:
-        self.text = ""
-
-    def isatty(self) -> bool:
-        return True
-
-    def flush(self) -> None:
-        pass
-
-    def write(self, text: str) -> int:
-        self.text += text
-        return len(text)
-
-
 def test_long_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     assert list(watched([3, 4], "Reading waves", 7, lambda item: item)) == [3, 4]
-    assert "Reading waves 0 of 7" in screen.text
-    assert "Reading waves 7 of 7" in screen.text
-    assert screen.text.endswith("\r\x1b[K"), "the line is left empty"
+    assert "Reading waves 0 of 7" in screen.getvalue()
+    assert "Reading waves 7 of 7" in screen.getvalue()
+    assert screen.getvalue().endswith("\r\x1b[K"), "the line is left empty"
 
 
 @pytest.mark.parametrize("command", ["triage", "causes", "latency", "index", "compare"])
@@ -199,7 +182,7 @@ def test_which_commands_say_it(command: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(sys, "stderr", screen)
     words = {"index": [str(SAMPLE.parent)], "compare": [str(SAMPLE), str(SAMPLE)]}.get(command, [str(SAMPLE)])
     assert main([command, *words, "--json"]) == 0
-    assert (" of 4" if command == "index" else "Reading waves") in screen.text
+    assert (" of 4" if command == "index" else "Reading waves") in screen.getvalue()
 
 
 def test_a_terminal_gets_links_to_sources_that_are_here(on_a_terminal: OnATerminal, tmp_path: Path) -> None:

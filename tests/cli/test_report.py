@@ -14,6 +14,7 @@ from rcv_py.base.csv_text import csv_text
 from rcv_py.base.text import visible
 from rcv_py.cli.answer import TextColumn, json_text, plain, print_facts, print_table, tables
 from rcv_py.cli.terminal import width_of
+from tests.support.programs import Terminal
 
 COLUMNS = (
     TextColumn("line", True),
@@ -85,13 +86,6 @@ def test_no_line_is_longer_than_the_screen(rows: list[tuple[int, str, str]], wid
 
 def test_control_characters_of_a_capture_do_not_reach_the_terminal() -> None:
     assert plain("a\x1b[31mb\r\nc\td") == r"a\x1b[31mb\r c  d"
-
-
-class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def test_style_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """`rcv`, and other programs, as processes of their own."""
 
+import io
 import shlex
 import subprocess
 import sys
@@ -11,6 +12,13 @@ from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 
 _MAIN = "import sys; from rcv_py.cli.main import main; sys.exit(main(sys.argv[1:]))"
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def start(
