@@ -11,19 +11,15 @@ import pytest
 from rcv_py.analysis.core.cost_columns import cost_columns, mean, wave_lines
 from rcv_py.analysis.core.occupancy import global_rows, residencies, resident
 from rcv_py.analysis.core.step_curve import StepCurve
-from rcv_py.analysis.cost.activity import activity
-from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
-from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.utilization import utilization
-from rcv_py.analysis.program.blocks import labels
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.waits.program_waits import Arrows, arrows, wait_pairs
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind
-from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.modes import LatencyMode
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
-from tests.analysis.in_memory import all_lines, hotspot, jumps
+from tests.analysis.in_memory import all_lines, jumps
 from tests.support.columns import in_rows
 from tests.support.opened import VARIED
 from tests.support.read_twice import Case, opened, opened_plainly
@@ -60,15 +56,6 @@ def occurred(case: Case) -> list[tuple[int, bool, tuple[int, ...], int]]:
 
 
 # -- costs ------------------------------------------------------------------------------------------
-
-
-def test_the_default_range_is_that_of_the_engine(case: Case, plain: Case) -> None:
-    for se in {wave.id.se for wave in plain.waves}:
-        rows = [row for row, wave in enumerate(plain.waves) if wave.id.se == se]
-        own = [plain.waves[row] for row in rows]
-        window = default_clock_range(case.trace.waves, rows[-1])
-        assert window.begin == min(wave.begin for wave in own)
-        assert window.end == max(wave.end for wave in own) + 20_000
 
 
 def test_totals_of_the_code_are_the_sums_over_all_waves(case: Case, plain: Case) -> None:
@@ -114,75 +101,6 @@ def test_cycles_of_a_kind_and_stalls_of_every_wave(case: Case) -> None:
         found = np.bincount(wave.tokens.kind, wave.tokens.duration).astype(int)
         assert {kind: n for kind, n in enumerate(found.tolist()) if n} == +cycles
         assert int(wave.tokens.stall.sum()) == stall
-
-
-def test_hotspot_bins(case: Case, plain: Case) -> None:
-    main, n = longest(case), len(case.trace.code)
-    window = default_clock_range(case.trace.waves, main.row)
-    found = hotspot(case.batches, n, counted_rows(case.trace.waves, main.id.se, window))
-    step = -(-n // 32)
-    expected: list[Counter[int]] = [Counter() for _ in range(32)]
-    for wave in plain.waves:
-        if wave.id.se == main.id.se:
-            for line, kind, _, _, duration in executed(wave):
-                expected[line // step][kind] += duration
-    assert found.step == step
-    assert found.first.tolist() == [step * number for number in range(32)]
-    assert found.stop.tolist() == [step * (number + 1) for number in range(32)]
-    cells = [{kind: n for kind, n in enumerate(row) if n} for row in found.cycles.tolist()]
-    assert cells == [dict(+row) for row in expected]
-    assert found.totals.tolist() == [row.total() for row in expected]
-    assert max(row.total() for row in expected) > 0
-
-
-def test_shares_of_idle_stall_and_issue(case: Case, plain: Case) -> None:
-    idle = stall = latency = 0
-    for row in json.loads((case.trace.path / "code.json").read_text())["code"]:
-        latency, stall, idle = latency + row[7], stall + row[8], idle + row[9]
-    shares = [100 * part / (latency + idle) for part in (idle, stall, latency - stall)]
-    assert list(activity(case.trace.code).percent) == pytest.approx(shares)
-    assert min(shares) > 0
-
-
-def test_costs_of_source_lines(case: Case) -> None:
-    """Every place of a chain is charged once, and every file once."""
-    rows = json.loads((case.trace.path / "code.json").read_text())["code"]
-    cost: dict[tuple[str, int], np.ndarray] = defaultdict(lambda: np.zeros(4, dtype=np.int64))
-    kinds: dict[tuple[str, int], Counter[int]] = defaultdict(Counter)
-    of_file: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3, dtype=np.int64))
-    for row, kind in zip(rows, case.trace.code.kind.tolist(), strict=True):
-        places = {place.rpartition(":")[::2] for place in (row[3] or "").split(" -> ")}
-        if row[3] and not row[0].lstrip().startswith(";"):
-            for path, line in places:
-                cost[path, int(line)] += (1, row[7], row[8], row[9])
-                kinds[path, int(line)][kind] += row[7]
-            for path in {path for path, _ in places}:
-                of_file[path] += row[7:10]
-    code, columns = case.trace.code, ("latency", "stall", "idle")
-    tables = [source_costs(code, getattr(code, name), SourceCost.INCLUSIVE) for name in columns]
-    latency, paths = tables[0], [source.path for source in case.trace.sources]
-    places = [(paths[file], line) for file, line in zip(latency.file, latency.line.tolist(), strict=True)]
-    numbers = (latency.rows, *(table.cost for table in tables))
-    found = dict(zip(places, np.stack(numbers, axis=1).tolist(), strict=True))
-    assert found == {place: row.tolist() for place, row in cost.items()}
-    assert len(found) > 1
-    for place, row in zip(places, latency.by_kind.tolist(), strict=True):
-        assert {kind: n for kind, n in enumerate(row) if n} == +kinds[place]
-    for column, table in enumerate(tables):
-        assert table.file_cost.tolist() == [of_file[path][column] for path in paths]
-
-
-def test_labels_cost_what_runs_until_the_next(case: Case) -> None:
-    rows = json.loads((case.trace.path / "code.json").read_text())["code"]
-    costs: list[tuple[str, int]] = []
-    for row in rows:
-        if row[0].lstrip().startswith((";", "label")):
-            costs.append((row[0], 0))
-        elif costs:
-            costs[-1] = (costs[-1][0], costs[-1][1] + row[7])
-    found = labels(case.trace.code)
-    assert [(case.trace.code.text[label.row], label.cost) for label in found] == costs
-    assert costs
 
 
 # -- waits and branches -----------------------------------------------------------------------------
