@@ -32,11 +32,8 @@ def table(text: Sequence[str] = PROGRAM, kernel: str = "kernel") -> CodeTable:
 
 def tokens(lines: Sequence[int], stalls: Sequence[int], begin: int) -> Tokens:
     """Executions one behind the other, each 4 cycles of issue after its stall."""
-    stall = np.array(stalls, dtype=np.int32)
-    busy = np.full(len(lines), 4, dtype=np.int32)
-    offset = np.cumsum(stall + busy) - stall - busy
-    kind = np.full(len(lines), 6, dtype=np.uint8)
-    return Tokens(begin, offset.astype(np.int32), stall, busy, kind, np.array(lines, dtype=np.int32))
+    stall = np.array(stalls)
+    return build.tokens(begin, np.cumsum(stall + 4) - stall - 4, stall, 4, line=lines)
 
 
 def costs(

@@ -6,7 +6,6 @@ import pytest
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution, token_causes
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.model.kinds import TokenKind as K
-from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.analysis import build
@@ -33,9 +32,8 @@ def run(
 def _wave(rows: list[Row], number: int, place: Row, kinds: dict[int, int]) -> TracedWave:
     line, start, stall, busy = np.array(rows).T
     base, end = int(start[0]), int((start + stall + busy).max())
-    columns = (column.astype(np.int32) for column in (start - base, stall, busy))
-    kind = np.array([kinds.get(one, K.VALU) for one in line.tolist()], dtype=np.uint8)
-    tokens = Tokens(base, *columns, kind, line.astype(np.int16))
+    kind = [kinds.get(one, K.VALU) for one in line.tolist()]
+    tokens = build.tokens(base, start - base, stall, busy, line=line, kind=kind)
     return build.of_tokens(tokens, row=number, begin=base, end=end, place=place)
 
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.core.cost_columns import LineStats, cost_columns, executions, wave_lines
 from rcv_py.model.modes import LatencyMode
-from rcv_py.model.tokens import Tokens
 from rcv_py.model.waves import TracedWave
 from tests.analysis import build
 from tests.analysis.in_memory import all_lines
@@ -31,14 +30,7 @@ def test_a_token_without_a_code_line_counts_nowhere_but_is_no_idle_time() -> Non
 
 
 def test_idle_is_measured_from_the_latest_end_not_from_the_last_token() -> None:
-    tokens = Tokens(
-        0,
-        np.array([0, 2, 12], dtype=np.int32),
-        np.zeros(3, dtype=np.int32),
-        np.array([10, 2, 1], dtype=np.int32),
-        np.full(3, 6, dtype=np.uint8),
-        np.array([0, 1, 2], dtype=np.int32),
-    )
+    tokens = build.tokens(0, [0, 2, 12], 0, [10, 2, 1], line=[0, 1, 2])
     assert wave_lines(build.of_tokens(tokens, end=13), 3).idle.tolist() == [0, 0, 2]
 
 
@@ -61,14 +53,7 @@ def waves(draw: st.DrawFn) -> list[TracedWave]:
         stall, busy = (draw(st.lists(st.integers(0, 70_000), min_size=n, max_size=n)) for _ in range(2))
         lines = draw(st.lists(st.integers(-1, 4), min_size=n, max_size=n))
         begin = draw(st.integers(-5, 2**40))
-        tokens = Tokens(
-            begin,
-            np.cumsum(gaps).astype(np.int32),
-            np.array(stall, dtype=np.int32),
-            np.array(busy, dtype=np.int32),
-            np.full(n, 6, dtype=np.uint8),
-            np.array(lines, dtype=np.int16),
-        )
+        tokens = build.tokens(begin, np.cumsum(gaps), stall, busy, line=lines)
         found.append(build.of_tokens(tokens, row=row, begin=begin, end=begin + 5))
     return found
 

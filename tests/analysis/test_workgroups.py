@@ -41,8 +41,7 @@ Met = Sequence[tuple[int, int] | tuple[int, int, int]]  # arrival, release and, 
 def of_rows(rows: list[Row], begin: int, end: int, kinds: Sequence[int] = (9,), **where: Any) -> TracedWave:
     """A wave of these tokens, whose kinds repeat."""
     start, stall, busy, line = np.array(rows).T
-    kind = np.resize(np.array(kinds, np.uint8), len(rows))
-    tokens = Tokens(begin, (start - begin).astype(np.int32), stall, busy, kind, line.astype(np.int32))
+    tokens = tables.tokens(begin, start - begin, stall, busy, line=line, kind=np.resize(kinds, len(rows)))
     return tables.of_tokens(tokens, begin=begin, end=end, **where)
 
 
