@@ -388,17 +388,9 @@ def test_a_finding_as_text() -> None:
     page = markdown("capture", found)
     assert "## 1. A\\_b" in page
     assert "It \\*costs\\*." in page
-    assert [place.as_json() for place in one.evidence] == [
-        {
-            "kind": "token",
-            "text": "stalls 8 cycles",
-            "instruction": 3,
-            "wave": "se0/simd1/slot2/wv3",
-            "token": 9,
-            "start": 1000,
-            "end": 1012,
-        }
-    ]
+    what = {"kind": "token", "text": "stalls 8 cycles", "instruction": 3}
+    where = {"wave": "se0/simd1/slot2/wv3", "token": 9, "start": 1000, "end": 1012}
+    assert [place.as_json() for place in one.evidence] == [what | where]
 
 
 def test_a_predicted_loss_that_is_hardly_one_has_no_sign() -> None:

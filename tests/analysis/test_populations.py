@@ -73,8 +73,17 @@ def told(found: Populations) -> dict[str, tuple[int, bool]]:
 # -- what works -----------------------------------------------------------------------------------------
 
 
-def test_iterations_make_no_population() -> None:
-    assert told(look(WORKS, LONGER, LONGER)) == {"working": (3, True)}
+@pytest.mark.parametrize(
+    ("ways", "expected"),
+    [
+        ((WORKS, LONGER, LONGER), {"working": (3, True)}),  # iterations make no population
+        ((*[EXIT] * 6, WORKS), {"working": (1, True), "early-exit": (6, False)}),
+        ((PROLOGUE, PROLOGUE), {"working": (2, True)}),  # none reached the end, so none left
+        (((11,), WORKS, ()), {"working": (1, True), "empty": (2, False)}),  # waves that only end
+    ],
+)
+def test_what_works(ways: tuple[tuple[int, ...], ...], expected: dict[str, tuple[int, bool]]) -> None:
+    assert told(look(*ways)) == expected
 
 
 def test_a_wave_that_leaves_before_the_loop_and_the_store_left_early() -> None:
@@ -84,10 +93,6 @@ def test_a_wave_that_leaves_before_the_loop_and_the_store_left_early() -> None:
     assert found.label.tolist() == [1, 0, 1]
     assert found.instructions.tolist() == [15.0, 4.0]
     assert (found.ran, found.of) == (11, 11)
-
-
-def test_most_waves_may_leave_early() -> None:
-    assert told(look(*[EXIT] * 6, WORKS))["working"] == (1, True)
 
 
 def test_all_left_early_if_the_program_has_work_that_none_did() -> None:
@@ -104,13 +109,7 @@ def test_a_wave_that_is_cut_before_the_loop_belongs_to_those_that_work() -> None
     assert found.cut.tolist() == [3]
 
 
-def test_waves_of_which_none_reached_the_end_did_not_leave() -> None:
-    assert told(look(PROLOGUE, PROLOGUE)) == {"working": (2, True)}
-
-
-def test_a_wave_that_only_ends_is_empty() -> None:
-    found = look((11,), WORKS, ())
-    assert told(found) == {"working": (1, True), "empty": (2, False)}
+def test_waves_that_are_all_empty_do_not_work() -> None:
     assert not look((), (11,)).has_working
 
 

@@ -151,13 +151,8 @@ BLOCKS = build.code(["v_first", "; kernel", "v_a", "; _mangled", "v_b", "v_c"], 
 def test_a_label_costs_what_runs_until_the_next() -> None:
     costs = [(one.row, one.name, one.cost, one.share) for one in labels(BLOCKS)]
     assert costs == [(1, "kernel", 30, 0.3), (3, "_mangled", 70, 0.7)]
-
-
-def test_a_label_without_a_kernel_is_called_what_it_says() -> None:
-    assert [one.name for one in labels(replace(BLOCKS, kernels=()))] == ["kernel", "_mangled"]
-
-
-def test_no_code_has_no_labels() -> None:
+    names = [one.name for one in labels(replace(BLOCKS, kernels=()))]
+    assert names == ["kernel", "_mangled"], "without a kernel a label is called what it says"
     assert labels(build.code([])) == ()
 
 

@@ -120,19 +120,11 @@ def test_stalls_are_charged_to_what_the_simulator_released(name: str) -> None:
             own[min((ages[-1] for ages in wait.released), key=lambda one: one[1])[0]][1] += wait.stall
         if len(wait.released) > 1 or any(one[2] for ages in wait.released for one in ages[:-1]):
             open_choice.add(wait.line)
-    expected = [
-        (
-            line,
-            head["hits"],
-            head["stall"],
-            head["blocked"],
-            sorted(
-                ((producer, n, charged) for producer, (n, charged) in pairs[line].items()),
-                key=lambda row: (-row[2], row[0]),
-            ),
-        )
-        for line, head in heads.items()
-    ]
+    expected = []
+    for line, head in heads.items():
+        own = [(producer, n, charged) for producer, (n, charged) in pairs[line].items()]
+        own.sort(key=lambda row: (-row[2], row[0]))
+        expected.append((line, head["hits"], head["stall"], head["blocked"], own))
     found = blocking_rows(WAITS.of(trace, [read(trace)]).blocking)
 
     def comparable(rows: list[Any]) -> list[Any]:
