@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise, starmap
 from typing import Any, NamedTuple, Protocol
 
@@ -31,7 +31,8 @@ from rcv_py.formats.input.columns import fit, frozen, tight
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw import stitch
 from rcv_py.formats.raw.addresses import Claim, Places
-from rcv_py.formats.sqtt.records import DecodedStream, RecordedWaves, WaveRecords, joined
+from rcv_py.formats.raw.spill import Spill
+from rcv_py.formats.sqtt.records import OF_BORDERS, DecodedStream, RecordedWaves, WaveRecords, joined
 from rcv_py.model.waves import FACTS, WaveColumns, facts_of
 
 MIN_SPANS = 3  # of a wave without instructions that is kept; other such waves are dropped
@@ -47,22 +48,15 @@ class Where(Protocol):
         """Return code object (int64, UNKNOWN: none) and address inside it (uint64) of each address."""
 
 
-class ColumnSink(Protocol):
-    """A sequence of wave columns to append to: a list or a `Spill`."""
-
-    def append(self, columns: WaveColumns, /) -> None:
-        """Add columns at the end."""
-
-    def __iter__(self) -> Iterator[WaveColumns]: ...
-
-
 class Engine(NamedTuple):
     """The contents of one `.att` file; times count its own clock."""
 
     name: str  # of the file
     se: int
     stream: DecodedStream  # without tokens
-    columns: ColumnSink  # the waves that are kept, by (SIMD, slot, wave); lines are rows of all code
+    columns: (
+        list[WaveColumns] | Spill
+    )  # the waves that are kept, by (SIMD, slot, wave); lines are rows of all code
     line: np.ndarray  # int32 [rows of all code + 1], row of `places`; -1: none, which the last one is for
     facts: np.ndarray  # FACTS [waves], of all columns
     size: np.ndarray  # int64, bytes of the columns of each of these waves, about
@@ -110,7 +104,7 @@ def engine_of(
     walk: Walk,
     where: Where,
     programs_at: Callable[[Places], Programs],
-    columns: ColumnSink | None = None,
+    columns: Spill | None = None,
     threads: int = 1,
     hidden: np.ndarray | None = None,
 ) -> Engine:
@@ -122,18 +116,36 @@ def engine_of(
     """
     waves = stream.waves
     order, wid = retained_waves(waves)
+
+    def parcel(begin: int, stop: int) -> _Parcel:
+        """The results of waves begin…stop of the order; any thread may call it."""
+        some, row = _by_time(*walk(order[begin:stop]))
+        sums = totals(  # first: columns are read-only later, a type that would need another compilation
+            row,
+            first=some.token_first,
+            begin=some.begin,
+            time=some.time,
+            stall=some.stall,
+            duration=some.duration,
+            rows=len(texts),
+        )
+        lost = np.diff(borders(row < 0)[some.token_first])
+        names = {"se": se, "row": np.arange(begin, stop), "wid": wid[begin:stop]}
+        return _Parcel(_columns(some, row, texts, stream.gfxip, names), sums, lost)
+
     sums, all_rows = Totals.none(len(code)), np.arange(len(code))
-    held: ColumnSink = [] if columns is None else columns
-    facts, sizes = [np.zeros(0, dtype=FACTS)], [np.zeros(0, dtype=np.int64)]
-    tokens = lost = lost_waves = 0
-    for part in _parcels(_Maker(se, stream, order, wid, walk, texts), waves, order, threads):
+    held: list[WaveColumns] | Spill = [] if columns is None else columns
+    facts, nothing = [np.zeros(0, dtype=FACTS)], np.zeros(0, dtype=np.int64)
+    sizes, lost, tokens = [nothing], [nothing], 0
+    for part in _parcels(parcel, waves, order, threads):
         checkpoint()
         sums.add(all_rows, part.totals)
         held.append(part.columns)
         facts.append(part.columns.facts)
         first, segment_first = part.columns.token_first, part.columns.state_first
         sizes.append(1 + _TOKEN_BYTES * np.diff(first) + _SPAN_BYTES * np.diff(segment_first))
-        tokens, lost, lost_waves = tokens + part.tokens, lost + part.lost, lost_waves + part.lost_waves
+        lost.append(part.lost)
+        tokens += len(part.columns.line)
     used = np.flatnonzero(sums.hits)
     places = Places(code.codeobj[used], code.address[used])
     line = np.full(len(code) + 1, -1, dtype=np.int32)
@@ -155,8 +167,8 @@ def engine_of(
         started=Places(*where.find(stream.occupancy.entry)),
         launched=Places(*where.find(entries)),
         tokens=tokens,
-        lost=lost,
-        lost_waves=lost_waves,
+        lost=sum(int(one.sum()) for one in lost),
+        lost_waves=sum(map(np.count_nonzero, lost)),
         hidden=None if hidden is None else hidden[used],
     )
 
@@ -225,88 +237,47 @@ class _Parcel(NamedTuple):
 
     columns: WaveColumns
     totals: Totals
-    tokens: int
-    lost: int
-    lost_waves: int
+    lost: np.ndarray  # int64, tokens of each wave without an instruction
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Maker:
-    """Makes columns of waves; any thread may call it."""
-
-    se: int
-    stream: DecodedStream
-    order: np.ndarray  # rows of the waves that are kept
-    wid: np.ndarray  # their number in the slot
-    walk: Walk
-    texts: Sequence[str]
-
-    def __call__(self, begin: int, stop: int) -> _Parcel:
-        """The columns of waves begin…stop of the order."""
-        waves, row = self.walk(self.order[begin:stop])
-        tokens = _tokens(waves, row)
-        lost = np.append(0, np.cumsum(tokens.line < 0))[tokens.first]  # before each wave
-        sums = totals(  # first: columns are read-only later, a type that would need another compilation
-            tokens.line,
-            first=tokens.first,
-            begin=waves.begin,
-            time=tokens.time,
-            stall=tokens.stall,
-            duration=tokens.duration,
-            rows=len(self.texts),
-        )
-        columns, lost_waves = _columns(self, begin, waves, tokens), int(np.count_nonzero(np.diff(lost)))
-        return _Parcel(columns, sums, tokens=len(tokens.line), lost=int(lost[-1]), lost_waves=lost_waves)
-
-
-class _Tokens(NamedTuple):
-    """Tokens of waves, sorted by start in each."""
-
-    first: np.ndarray
-    time: np.ndarray
-    kind: np.ndarray
-    stall: np.ndarray
-    duration: np.ndarray
-    line: np.ndarray
-
-
-def _tokens(waves: WaveRecords, line: np.ndarray) -> _Tokens:
+def _by_time(waves: WaveRecords, line: np.ndarray) -> tuple[WaveRecords, np.ndarray]:
+    """The waves with the tokens of each by their start, and the lines of these."""
     first, time = waves.token_first, waves.time
     is_back = time[1:] < time[:-1]
     is_back[first[(first > 0) & (first < len(time))] - 1] = False  # the next wave begins
-    columns = (time, waves.kind, waves.stall, waves.duration, line)
-    if is_back.any():
-        rows = np.lexsort((time, np.repeat(np.arange(len(waves)), np.diff(first))))
-        columns = (time[rows], waves.kind[rows], waves.stall[rows], waves.duration[rows], line[rows])
-    return _Tokens(first, *columns)
+    if not is_back.any():
+        return waves, line
+    rows = np.lexsort((time, np.repeat(np.arange(len(waves)), np.diff(first))))
+    columns = {name: getattr(waves, name)[rows] for name in OF_BORDERS["token_first"]}
+    return replace(waves, **columns), line[rows]
 
 
-def _columns(maker: _Maker, begin_at: int, waves: WaveRecords, tokens: _Tokens) -> WaveColumns:
-    """The columns of consecutive waves from a position in the order of the engine."""
-    number = np.arange(begin_at, begin_at + len(waves))
-    line, count = tokens.line, np.diff(tokens.first)
+def _columns(
+    waves: WaveRecords, line: np.ndarray, texts: Sequence[str], gfxip: int, names: Mapping[str, Any]
+) -> WaveColumns:
+    """The columns of consecutive waves; `names` are the facts that name them."""
+    first, count = waves.token_first, np.diff(waves.token_first)
     begin, end = waves.begin, np.maximum(waves.begin, waves.end)
     base = begin.copy()
-    base[count > 0] = tokens.time[tokens.first[:-1][count > 0]]
+    base[count > 0] = waves.time[first[:-1][count > 0]]
     state_first, total = waves.state_first, borders(np.maximum(waves.state_duration, 0))
-    stall = tight(np.maximum(tokens.stall, 0))
-    lists = wait_lists(line, tokens.first, maker.texts, maker.stream.gfxip)
+    stall = tight(np.maximum(waves.stall, 0))
+    lists = wait_lists(line, first, texts, gfxip)
     waited = np.diff(lists.wave_first)
     # Edges count from 0 in every wave, and there is one more than rows.
     edge = lists.first[ranges(lists.wave_first[:-1], waited + 1)]
     edge -= np.repeat(lists.first[lists.wave_first[:-1]], waited + 1)
     recorded = ("simd", "slot", "workgroup", "cluster", "me", "pipe")
     facts: dict[str, Any] = {name: getattr(waves, name) for name in recorded}
-    facts |= {"row": number, "se": maker.se, "wid": maker.wid[number], "cu": waves.cu & 0x7F}
-    facts |= {"begin": begin, "end": end, "base": base, "state_base": begin}
-    facts |= {"length": np.diff(total[state_first]), "waits": waited}
+    facts |= {"cu": waves.cu & 0x7F, "begin": begin, "end": end, "base": base, "state_base": begin}
+    facts |= {"length": np.diff(total[state_first]), "waits": waited, **names}
     return WaveColumns(
         facts=facts_of(len(waves), **facts),
-        token_first=tokens.first,
-        offset=tight(tokens.time - np.repeat(base, count)),
+        token_first=first,
+        offset=tight(waves.time - np.repeat(base, count)),
         stall=stall,
-        busy=frozen(np.maximum(tight(np.maximum(tokens.duration, 0)), stall) - stall),
-        kind=frozen(tokens.kind.astype(np.uint8)),
+        busy=frozen(np.maximum(tight(np.maximum(waves.duration, 0)), stall) - stall),
+        kind=frozen(waves.kind.astype(np.uint8)),
         line=frozen(line),
         state_first=state_first,
         state_offset=tight(total[:-1] - np.repeat(total[state_first[:-1]], np.diff(state_first))),
