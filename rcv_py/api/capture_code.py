@@ -59,7 +59,7 @@ from rcv_py.features.why import waits_result as waits
 from rcv_py.features.why.bubbles_result import bubble_table, sums
 from rcv_py.features.why.result import BY as CAUSES
 from rcv_py.features.why.result import blamed_table, cause_table, each_table, totals_of
-from rcv_py.formats.isa.kept_docs import descriptions
+from rcv_py.formats.isa.described import descriptions
 from rcv_py.model.modes import SUMS, LatencyMode, ReferenceRule, Sum
 from rcv_py.model.trace import NOT_RUN, Trace
 from rcv_py.model.window import TimeWindow

@@ -9,11 +9,10 @@ import numpy as np
 
 from rcv_py.base.registry import Registry
 from rcv_py.synth import samplers
-from rcv_py.synth.address_words import BLOCKS, LANES
 from rcv_py.synth.build import Plan, Simulated, build
 from rcv_py.synth.capture import SyntheticCapture, Truth
 from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4, Hardware
-from rcv_py.synth.program import SOURCES, SyntheticKernel, kernel
+from rcv_py.synth.program import BLOCKS, LANES, SOURCES, SyntheticKernel, kernel
 from rcv_py.synth.wave_state import SyntheticLaunch
 from rcv_py.synth.write import NATIVE, PACKED, SCRIPTED, FileLayout, write_folder
 

@@ -13,11 +13,10 @@ import random
 from typing import Any
 
 from rcv_py.model.kinds import TokenKind
-from rcv_py.synth.address_words import block_words
 from rcv_py.synth.capture import SimulatedCause
 from rcv_py.synth.hardware import Hardware
 from rcv_py.synth.isa import InstructionTiming
-from rcv_py.synth.program import SyntheticInstruction
+from rcv_py.synth.program import SyntheticInstruction, block_words
 from rcv_py.synth.wave_state import LiveWave, SyntheticLaunch, SyntheticWorkgroup
 
 _SHARED = ("vmem", "lds", "smem")  # one pipe for all SIMDs

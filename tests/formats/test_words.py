@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rcv_py.base.text import demangled
 from rcv_py.formats.isa.program import Category, guessed_generation, guessed_target, kind_of, prefixes
-from rcv_py.formats.uiout.program import chains, places
+from rcv_py.formats.uiout.code import chains, places
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
 

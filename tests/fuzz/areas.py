@@ -45,7 +45,7 @@ from rcv_py.formats.pmc_files import pmc_table
 from rcv_py.formats.sqtt import rdna_walk
 from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.uiout import wave_json
-from rcv_py.formats.uiout.program import places
+from rcv_py.formats.uiout.code import places
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.formats.uiout.write import write_folder
 from rcv_py.model.ids import WaveId

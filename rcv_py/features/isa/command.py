@@ -27,7 +27,7 @@ from rcv_py.features.isa.result import LABELS, MODES, IsaListing
 from rcv_py.features.isa.result import listing as rows_of
 from rcv_py.features.isa.static_result import SCHEMA as PROGRAM_SCHEMA
 from rcv_py.features.isa.static_result import program_table
-from rcv_py.formats.isa.kept_docs import descriptions
+from rcv_py.formats.isa.described import descriptions
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import NOT_RUN, Trace
 from rcv_py.results.common import LATENCY_AND_IDLE

@@ -8,7 +8,7 @@ from rcv_py.base.text import Message, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable
 from rcv_py.features.isa.help_result import DOCS, DOCS_SCHEMA
 from rcv_py.features.isa.options import IsaDocsOptions
-from rcv_py.formats.isa.kept_docs import add_docs, cached_docs, remove_docs
+from rcv_py.formats.isa.described import add_docs, cached_docs, remove_docs
 from rcv_py.results.table import ResultTable
 
 _NEEDS = {"add": "the file", "remove": "the family"}  # of an action

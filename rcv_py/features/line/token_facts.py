@@ -19,8 +19,7 @@ from rcv_py.analysis.waits.wait_latency import Awaited, ReleasedBy, TokenWaits, 
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.base.errors import RcvError
 from rcv_py.base.text import Message, join_texts, percent, plural
-from rcv_py.formats.isa.described import read_description
-from rcv_py.formats.isa.kept_docs import words_of
+from rcv_py.formats.isa.described import read_description, words_of
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave

@@ -32,8 +32,16 @@ from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.text import Message, byte_size
 from rcv_py.formats.input.files import system_errors
-from rcv_py.formats.isa.elf import BUNDLE, DESCRIPTOR_SIZE, MACHINES, MAX_SYMBOLS, OBJECT, target_of_name
-from rcv_py.formats.isa.relocatable import SECTION, SYMBOL
+from rcv_py.formats.isa.elf import (
+    BUNDLE,
+    DESCRIPTOR_SIZE,
+    MACHINES,
+    MAX_SYMBOLS,
+    OBJECT,
+    SECTION,
+    SYMBOL,
+    target_of_name,
+)
 
 ELF = b"\x7fELF\x02\x01"  # 64 bits, little-endian
 PACKED = b"CCOB"

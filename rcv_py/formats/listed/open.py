@@ -79,8 +79,12 @@ def _target(profile: Profile) -> str:
 
 def _table(path: Path, problems: Problems) -> PcSamples | None:
     """Samples of a table, which has no addresses: equal texts of a source line are one instruction."""
-    from rcv_py.formats.rocpd.parts import invalid_samples  # noqa: PLC0415 - few captures are such tables
-    from rcv_py.formats.rocpd.sampled import UNSURE, SampleRows, reason_of  # noqa: PLC0415 - as above
+    from rcv_py.formats.rocpd.parts import (  # noqa: PLC0415 - as above
+        UNSURE,
+        SampleRows,
+        invalid_samples,
+        reason_of,
+    )
 
     notes: list[str] = []
     lines = csv_rows(path.parent, path.name, notes, LIMIT)

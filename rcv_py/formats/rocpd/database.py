@@ -22,8 +22,7 @@ from rcv_py.formats.input.columns import table_of, text_of, whole_number
 from rcv_py.formats.input.files import parse_json
 from rcv_py.formats.input.limits import CALLS
 from rcv_py.formats.rocpd.guarded import ROWS, Guarded, guarded
-from rcv_py.formats.rocpd.parts import ENGINES, CounterPlace, Records, is_raw_name
-from rcv_py.formats.rocpd.sampled import UNSURE
+from rcv_py.formats.rocpd.parts import ENGINES, UNSURE, CounterPlace, Records, is_raw_name
 from rcv_py.model.profile import Agent, GraphLaunch, Profile
 
 _TABLE = re.compile(r"rocpd_(?P<name>[a-z]+(?:_[a-z]+)*?)(?P<process>_[0-9a-f][0-9a-f_-]{7,})?")

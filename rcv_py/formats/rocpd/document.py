@@ -11,8 +11,7 @@ from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problems
 from rcv_py.formats.input.columns import list_of, table_of, text_of, whole_number
 from rcv_py.formats.input.files import read_json
-from rcv_py.formats.rocpd.parts import ENGINES, CounterPlace, Records, is_raw_name
-from rcv_py.formats.rocpd.sampled import UNSURE, reason_of
+from rcv_py.formats.rocpd.parts import ENGINES, UNSURE, CounterPlace, Records, is_raw_name, reason_of
 from rcv_py.model.profile import Profile
 
 ROOT = "rocprofiler-sdk-tool"

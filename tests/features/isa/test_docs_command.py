@@ -9,7 +9,7 @@ from rcv_py import api
 from rcv_py.base.machine.user_folders import data_folder
 from rcv_py.cli.main import main
 from rcv_py.features.line.token_facts import described
-from rcv_py.formats.isa.kept_docs import FAMILIES, family_of
+from rcv_py.formats.isa.described import FAMILIES, family_of
 from rcv_py.formats.open import open_trace
 from tests.formats.test_isa_described import FILE, HEAD
 from tests.support.samples import sample_path
