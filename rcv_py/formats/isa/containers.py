@@ -23,9 +23,7 @@ from contextlib import suppress
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Affects, Problems
@@ -33,13 +31,15 @@ from rcv_py.base.progress import checkpoint
 from rcv_py.base.text import Message, byte_size
 from rcv_py.formats.input.files import system_errors
 from rcv_py.formats.isa.elf import (
+    AMD_GPU,
     BUNDLE,
-    DESCRIPTOR_SIZE,
-    MACHINES,
-    MAX_SYMBOLS,
-    OBJECT,
+    NOBITS,
     SECTION,
-    SYMBOL,
+    Slice,
+    descriptors,
+    named_sections,
+    sections_of,
+    target_of_flags,
     target_of_name,
 )
 
@@ -47,40 +47,16 @@ ELF = b"\x7fELF\x02\x01"  # 64 bits, little-endian
 PACKED = b"CCOB"
 PRINTED = rb"\7FELF\02\01"  # how MLIR prints the beginning of an ELF file
 ZIPPED = b"ir_zlib"  # the name of such a text that zlib packed, in a pickle of FlyDSL from 0.5 on
-AMD_GPU = 224  # e_machine
-FATBIN = ".hip_fatbin"
+FATBIN = b".hip_fatbin"
 MAX_FILE = 8 << 30  # bytes
 MAX_OBJECT = 1 << 30  # bytes of a code object
 MAX_UNPACKED = 1 << 29  # bytes of a compressed bundle; those of real libraries have up to 100 MB
 MAX_RATIO = 400  # unpacked bytes a compressed byte
 MAX_ENTRIES = 1024  # of a bundle; compilers know some 60 targets
 MAX_OBJECTS = 20_000  # of a file
-MAX_NAMES = 1 << 20  # bytes of the names of sections
 _FIRST_PIECE, _PIECE = 1 << 14, 4 << 20  # bytes that are searched at a time, at first and at most
 _HEADERS = {1: "<4xHHI8x", 2: "<4xHHII8x", 3: "<4xHHQQ8x"}  # of CCOB: version, method, sizes
-_SYMBOLS = (2, 11)  # types of sections: SHT_SYMTAB, SHT_DYNSYM
-_NO_BYTES = 8  # SHT_NOBITS
 _ESCAPE = re.compile(rb'\\([0-9A-Fa-f]{2}|\\|")')
-
-
-class Slice(NamedTuple):
-    """Consecutive bytes of an open file."""
-
-    file: BinaryIO
-    begin: int
-    size: int
-
-    def read(self, at: int, size: int) -> bytes:
-        """The bytes from a place in it, fewer at its end."""
-        if at >= self.size:
-            return b""
-        self.file.seek(self.begin + at)
-        return self.file.read(min(size, self.size - at))
-
-    def part(self, at: int, size: int) -> Slice:
-        """The bytes at a place in it, as far as they are there."""
-        begin = min(at, self.size)
-        return Slice(self.file, self.begin + begin, min(size, self.size - begin))
 
 
 Found = Generator[tuple[str, Slice], None, int]  # targets and code objects; returns the bytes they took
@@ -129,47 +105,18 @@ def kernels_of(data: Slice) -> dict[str, bytes]:
 
     Only headers, symbols and descriptors are read.
     """
-    found: dict[str, tuple[int, bytes]] = {}
-    sections = _sections(data)
-    for one in sections[np.isin(sections["type"], _SYMBOLS)]:
-        if int(one["link"]) >= len(sections) or one["entry"] != SYMBOL.itemsize:
-            continue
-        strings = sections[int(one["link"])]
-        raw = data.read(int(one["offset"]), min(int(one["size"]), MAX_SYMBOLS * SYMBOL.itemsize))
-        table = np.frombuffer(raw, SYMBOL, len(raw) // SYMBOL.itemsize)
-        table = table[(table["info"] & 15 == OBJECT) & (table["size"] == DESCRIPTOR_SIZE)]
-        text = data.read(int(strings["offset"]), int(strings["size"])) if len(table) else b""
-        columns = (table[name].tolist() for name in ("name", "value", "section"))
-        for place, address, at in zip(*columns, strict=True):
-            name = text[place : text.find(b"\0", place)].decode("utf-8", "replace")
-            if name.endswith(".kd") and at < len(sections) and name not in found:
-                home = sections[at]
-                offset = int(home["offset"]) + max(address - int(home["address"]), 0)
-                found[name] = address, data.read(offset, DESCRIPTOR_SIZE)
-    ordered = sorted(found.items(), key=lambda one: one[1][0])
-    return {name.removesuffix(".kd"): raw for name, (_, raw) in ordered}
+    return descriptors(data, sections_of(data))
 
 
 def _is_gpu_elf(start: bytes) -> bool:
     return start.startswith(ELF) and len(start) >= 64 and start[18] == AMD_GPU
 
 
-def _sections(data: Slice) -> np.ndarray:
-    """The headers of the sections, as far as the file has them."""
-    start = data.read(0, 64)
-    if len(start) < 64:
-        return np.zeros(0, SECTION)
-    (offset,), (size, count) = struct.unpack_from("<Q", start, 40), struct.unpack_from("<HH", start, 58)
-    raw = data.read(offset, count * SECTION.itemsize) if size == SECTION.itemsize else b""
-    return np.frombuffer(raw, SECTION, len(raw) // SECTION.itemsize)
-
-
 def _elf_size(data: Slice) -> int:
     """Bytes of an ELF file that begins here, from the ends of its sections."""
-    start, sections = data.read(0, 64), _sections(data)
+    start = data.read(0, 64)
     (offset,), (count,) = struct.unpack_from("<Q", start, 40), struct.unpack_from("<H", start, 60)
-    real = sections[sections["type"] != _NO_BYTES]
-    ends = map(sum, zip(real["offset"].tolist(), real["size"].tolist(), strict=True))
+    ends = (one["offset"] + one["size"] for one in sections_of(data) if one["type"] != NOBITS)
     return min(max(64, offset + count * SECTION.itemsize, *ends), data.size)
 
 
@@ -185,7 +132,7 @@ class _Search:
         # An assembler may leave the machine out of the header: `read_image` takes it for a GPU's.
         is_unnamed = start[:5] == ELF[:5] and len(start) >= 64 and start[18:20] == b"\0\0"
         if _is_gpu_elf(start) or is_unnamed:
-            yield _machine(start), whole
+            yield target_of_flags(start[48]), whole
         elif start.startswith((BUNDLE, PACKED)):
             yield from self._in(whole, (BUNDLE, PACKED))
         elif start.startswith(ELF):
@@ -222,7 +169,7 @@ class _Search:
         start = rest.read(0, 64)
         if _is_gpu_elf(start):
             data = rest.part(0, _elf_size(rest))
-            yield _machine(start), data
+            yield target_of_flags(start[48]), data
             size = size if magic == PRINTED else data.size
         return size
 
@@ -302,23 +249,11 @@ class _Search:
         self._problems.warn(self._name, Message(text, self._name), hint, Affects.CODE)
 
 
-def _machine(start: bytes) -> str:
-    """The target that an ELF file names, "" if it is unknown."""
-    name = MACHINES.get(start[48], "")
-    return f"gfx{name}generic" if name.endswith("-") else f"gfx{name}" if name else ""
-
-
 def _fatbins(whole: Slice) -> Iterator[Slice]:
     """The sections of a host's ELF file that hold bundles."""
-    sections = _sections(whole)
-    (at,) = struct.unpack_from("<H", whole.read(0, 64).ljust(64), 62)
-    if at >= len(sections):
-        return
-    names = whole.read(int(sections[at]["offset"]), min(int(sections[at]["size"]), MAX_NAMES))
-    for one in sections[sections["type"] != _NO_BYTES]:
-        place = int(one["name"])
-        if names[place : names.find(b"\0", place)].decode("ascii", "replace") == FATBIN:
-            yield whole.part(int(one["offset"]), int(one["size"]))
+    for name, one in named_sections(whole, sections_of(whole)):
+        if name == FATBIN and one["type"] != NOBITS:
+            yield whole.part(one["offset"], one["size"])
 
 
 def _find(whole: Slice, magic: bytes, at: int) -> int:

@@ -7,36 +7,34 @@ address 0, and code, descriptors and debugging information have no addresses yet
 count as 0.  Source of the types: LLVM, "User Guide for AMDGPU Backend", relocation records.
 """
 
+from __future__ import annotations
+
 import re
 import struct
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-from elftools.elf.elffile import ELFFile
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.model.resources import AllocatedRegisters
 
-MAX_SECTIONS = 65_536  # more than any writer makes
 MAX_SYMBOLS = 1 << 20
-MAX_UNPACKED = 1 << 28  # bytes of compressed sections together
+MAX_NAMES = 1 << 20  # bytes of the names of sections
 MAX_MARKERS = 1 << 24  # bytes of names of markers
 MARKERS = b".sqtt_funcmap"  # section in which a compiler names the markers of its kernels
 MAX_ADDRESS = 1 << 48  # no address of a GPU lies beyond
-BROKEN = (Exception,)  # a parser of valid files may raise anything for others
-
+AMD_GPU = 224  # e_machine
 BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"  # begins a file with code objects for several GPUs
 OBJECT, FUNCTION = 1, 2  # types of symbols
 WRITABLE, ALLOCATED, EXECUTABLE = 1, 2, 4  # flags of sections
-PROGBITS, SYMTAB, DYNSYM, NOTE = "SHT_PROGBITS", "SHT_SYMTAB", "SHT_DYNSYM", "SHT_NOTE"
+PROGBITS, SYMTAB, RELA, NOTE, NOBITS, DYNSYM = 1, 2, 4, 7, 8, 11  # types of sections
+LOAD = 1  # type of a segment
 METADATA = 32  # type of the note about kernels
 MAX_NUMBER = 1 << 30  # in a note
-Header = Mapping[str, Any]  # of a section or segment, with the names of the ELF standard
 DESCRIPTOR_SIZE = 64  # bytes of a kernel descriptor
 _UNIFIED = ("90a", "940", "941", "942", "950", "9-4-")  # accumulation registers are part of the vector ones
 ENTRY_ALIGNMENT = 256  # bytes
@@ -51,6 +49,39 @@ _MACHINES = """
 """
 # Low byte of e_flags → GPU
 MACHINES = {at: name for at, name in enumerate(_MACHINES.split(), 0x20) if name != "?"}
+
+SECTION = np.dtype({  # a header
+    "names": ["name", "type", "flags", "address", "offset", "size", "link", "info", "align", "entry"],
+    "formats": ["<u4", "<u4", "<u8", "<u8", "<u8", "<u8", "<u4", "<u4", "<u8", "<u8"],
+})  # fmt: skip
+SEGMENT = np.dtype({
+    "names": ["type", "flags", "offset", "address", "physical", "file_size", "size", "align"],
+    "formats": ["<u4", "<u4", "<u8", "<u8", "<u8", "<u8", "<u8", "<u8"],
+})  # fmt: skip
+SYMBOL = np.dtype(
+    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
+)
+Header = dict[str, int]  # of a section or a segment, with the names of its dtype
+
+
+class Slice(NamedTuple):
+    """Consecutive bytes of an open file."""
+
+    file: BinaryIO
+    begin: int
+    size: int
+
+    def read(self, at: int, size: int) -> bytes:
+        """The bytes from a place in it, fewer at its end."""
+        if at >= self.size:
+            return b""
+        self.file.seek(self.begin + at)
+        return self.file.read(min(size, self.size - at))
+
+    def part(self, at: int, size: int) -> Slice:
+        """The bytes at a place in it, as far as they are there."""
+        begin = min(at, self.size)
+        return Slice(self.file, self.begin + begin, min(size, self.size - begin))
 
 
 class Symbol(NamedTuple):
@@ -94,6 +125,12 @@ def target_of_name(text: str) -> str:
     return found.group() if found else ""
 
 
+def target_of_flags(flags: int) -> str:
+    """Return the GPU by the low byte of e_flags, such as `gfx942`; "" if it is unknown."""
+    name = MACHINES.get(flags, "")
+    return f"gfx{name}generic" if name.endswith("-") else f"gfx{name}" if name else ""
+
+
 def generation_of(target: str) -> int:
     """Return the major version of the graphics IP: 9 of `gfx90a` and `gfx9-4-generic`; 0 if unknown."""
     name = target.removeprefix("gfx")
@@ -113,30 +150,31 @@ def read_image(data: bytes, name: str, hint: str = "") -> Image:
         raise BrokenFile(name, "it is no 64-bit ELF file")
     try:
         whole = laid_out(_mended(data))
-        elf = ELFFile(BytesIO(whole))
-        is_ours, flags = elf["e_machine"] in ("EM_AMDGPU", 224), int(elf["e_flags"])
-        sections, segments = (_sections(elf), _segments(elf)) if is_ours else ([], [])
-    except BROKEN as error:
+    except Exception as error:  # numpy may raise anything for odd headers
         raise BrokenFile(name, "its ELF header makes no sense", repr(error)) from error
-    if not is_ours:
+    if whole[5] != 1:
+        raise BrokenFile(name, "its ELF header makes no sense")
+    if struct.unpack_from("<H", whole, 18) != (AMD_GPU,):
         raise BrokenFile(name, "it is not for AMD GPUs")
+    view = Slice(BytesIO(whole), 0, len(whole))
+    sections, loaded = sections_of(view), _headers(view, 32, 54, SEGMENT)
+    segments = [one for one in loaded if one["type"] == LOAD and one["address"] + one["size"] <= MAX_ADDRESS]
     regions = _regions(whole, sections, segments)
     if not regions:
         raise BrokenFile(name, "it holds no executable code")
-    machine = MACHINES.get(flags & 0xFF, "")
-    own = f"gfx{machine}generic" if machine.endswith("-") else f"gfx{machine}" if machine else ""
-    ends = [one["p_vaddr"] + one["p_memsz"] for one in segments]
-    ends += [one["sh_addr"] + one["sh_size"] for one in sections if one["sh_flags"] & ALLOCATED]
+    ends = [one["address"] + one["size"] for one in segments]
+    ends += [one["address"] + one["size"] for one in sections if one["flags"] & ALLOCATED]
     ends += [regions[-1].stop]
+    known = descriptors(view, sections).items()
     return Image(
-        target=own or target_of_name(hint),
+        target=target_of_flags(whole[48]) or target_of_name(hint),
         regions=regions,
-        functions=_functions(whole, sections, regions),
+        functions=_functions(view, sections, regions),
         size=max(end for end in ends if end <= MAX_ADDRESS),
         data=whole,
-        descriptors=_descriptors(whole, sections),
+        descriptors={kernel: raw for kernel, raw in known if len(raw) == DESCRIPTOR_SIZE},
         note=_note(whole, sections),
-        markers=_markers(whole, sections, int(elf["e_shstrndx"])),
+        markers=_markers(view, sections),
     )
 
 
@@ -168,34 +206,38 @@ def _mended(data: bytes) -> bytes:
     return bytes(whole)
 
 
-def _sections(elf: ELFFile) -> list[Header]:
-    if not elf["e_shoff"] or elf["e_shentsize"] < 64:
-        return []
-    size = elf.stream.seek(0, 2)
-    most = min(MAX_SECTIONS, size // elf["e_shentsize"] + 1, max(elf.num_sections(), 0))
-    return list(_headers(elf._get_section_header, most))
+def sections_of(data: Slice) -> list[Header]:
+    """Return the headers of the sections of an ELF file, as far as it has them."""
+    return _headers(data, 40, 58, SECTION)
 
 
-def _segments(elf: ELFFile) -> list[Header]:
-    """Headers of the segments that a loader maps, as far as they can be read."""
-    if not elf["e_phoff"] or elf["e_phentsize"] < 56:
-        return []
-    heads = _headers(elf._get_segment_header, min(elf.num_segments(), MAX_SECTIONS))
-    loaded = (one for one in heads if one["p_type"] == "PT_LOAD")
-    return [one for one in loaded if one["p_vaddr"] + one["p_memsz"] <= MAX_ADDRESS]
+def _headers(data: Slice, offset_at: int, size_at: int, form: np.dtype) -> list[Header]:
+    """Headers of a kind; the file's own has their offset, and their size and count, at these bytes."""
+    start = data.read(0, 64).ljust(64, b"\0")
+    (offset,), (size, count) = (
+        struct.unpack_from("<Q", start, offset_at),
+        struct.unpack_from("<HH", start, size_at),
+    )
+    raw = data.read(offset, count * size) if offset and size == form.itemsize else b""
+    rows = np.frombuffer(raw, form, len(raw) // form.itemsize).tolist()
+    return [dict(zip(form.names or (), row, strict=True)) for row in rows]
 
 
-def _headers(read: Callable[[int], Header], count: int) -> Iterator[Header]:
-    with suppress(*BROKEN):
-        yield from map(read, range(count))
+def named_sections(data: Slice, sections: list[Header]) -> Iterator[tuple[bytes, Header]]:
+    """Yield the sections of an ELF file with their names."""
+    (at,) = struct.unpack_from("<H", data.read(0, 64).ljust(64), 62)
+    if at < len(sections):
+        names = data.read(sections[at]["offset"], min(sections[at]["size"], MAX_NAMES))
+        for one in sections:
+            yield names[one["name"] : names.find(b"\0", one["name"])], one
 
 
 def _regions(data: bytes, sections: list[Header], segments: list[Header]) -> tuple[Region, ...]:
-    code = [one for one in sections if one["sh_type"] == PROGBITS and one["sh_flags"] & EXECUTABLE]
-    places = [(one["sh_addr"], one["sh_offset"], one["sh_size"]) for one in code]
-    if not places:
-        loaded = [one for one in segments if one["p_flags"] & 1]
-        places = [(one["p_vaddr"], one["p_offset"], one["p_filesz"]) for one in loaded]
+    code = [one for one in sections if one["type"] == PROGBITS and one["flags"] & EXECUTABLE]
+    places = [(one["address"], one["offset"], one["size"]) for one in code]
+    places = places or [
+        (one["address"], one["offset"], one["file_size"]) for one in segments if one["flags"] & 1
+    ]
     view, left = memoryview(data), len(data)
     found: list[Region] = []
     for address, offset, size in sorted(places):
@@ -208,7 +250,7 @@ def _regions(data: bytes, sections: list[Header], segments: list[Header]) -> tup
     return tuple(found)
 
 
-def _functions(data: bytes, sections: list[Header], regions: tuple[Region, ...]) -> tuple[Symbol, ...]:
+def _functions(data: Slice, sections: list[Header], regions: tuple[Region, ...]) -> tuple[Symbol, ...]:
     """Functions by their symbols; kernels have a descriptor, or are all functions if there are none."""
     names: dict[int, tuple[bool, int, str]] = {}  # address → the best of its symbols
     for table, text in _tables(data, sections):
@@ -232,38 +274,36 @@ def _functions(data: bytes, sections: list[Header], regions: tuple[Region, ...])
     return tuple(sorted(found, key=lambda one: one.address))
 
 
-def _descriptors(data: bytes, sections: list[Header]) -> dict[str, bytes]:
-    """The descriptors that a symbol names, by the symbol of their kernel."""
-    found: dict[str, bytes] = {}
+def descriptors(data: Slice, sections: list[Header]) -> dict[str, bytes]:
+    """Return the descriptors that a symbol names, by the symbol of their kernel, ascending by address.
+
+    One that lies outside of the file, or of its section, is shorter than DESCRIPTOR_SIZE.
+    """
+    found: dict[str, tuple[int, bytes]] = {}
     for table, text in _tables(data, sections):
         columns = (_objects(table)[key].tolist() for key in ("name", "value", "section"))
         for name, address, at in zip(*columns, strict=True):
             symbol, home = _text(text, name), sections[at] if at < len(sections) else None
-            if home is None or not symbol.endswith(".kd") or address < home["sh_addr"]:
-                continue
-            place = address - home["sh_addr"] + home["sh_offset"]
-            if len(raw := data[place : place + DESCRIPTOR_SIZE]) == DESCRIPTOR_SIZE:
-                found[symbol.removesuffix(".kd")] = raw
-    return found
+            if home is not None and symbol.endswith(".kd"):
+                inside = address - home["address"]
+                raw = data.read(home["offset"] + inside, DESCRIPTOR_SIZE) if inside >= 0 else b""
+                found[symbol.removesuffix(".kd")] = address, raw
+    return {kernel: raw for kernel, (_, raw) in sorted(found.items(), key=lambda one: one[1][0])}
 
 
-def _markers(data: bytes, sections: list[Header], names_at: int) -> bytes:
+def _markers(data: Slice, sections: list[Header]) -> bytes:
     """The contents of the section that names markers, b"" without one."""
-    if names_at >= len(sections):
-        return b""
-    names = sections[names_at]["sh_offset"]
-    for one in sections:
-        place = names + one["sh_name"]
-        if one["sh_type"] == PROGBITS and data[place : place + len(MARKERS) + 1] == MARKERS + b"\0":
-            return data[one["sh_offset"] : one["sh_offset"] + min(one["sh_size"], MAX_MARKERS)]
+    for name, one in named_sections(data, sections):
+        if name == MARKERS and one["type"] == PROGBITS:
+            return data.read(one["offset"], min(one["size"], MAX_MARKERS))
     return b""
 
 
 def _note(data: bytes, sections: list[Header]) -> bytes:
     """The note of AMD's ABI about the kernels, b"" if there is none."""
     for one in sections:
-        at, end = one["sh_offset"], min(one["sh_offset"] + one["sh_size"], len(data))
-        while one["sh_type"] == NOTE and at + 12 <= end:
+        at, end = one["offset"], min(one["offset"] + one["size"], len(data))
+        while one["type"] == NOTE and at + 12 <= end:
             letters, size, kind = struct.unpack_from("<3I", data, at)
             begin = at + 12 + letters + -letters % 4
             if kind == METADATA and data[at + 12 : at + 19] == b"AMDGPU\0":
@@ -280,21 +320,19 @@ def _noted(note: bytes, kernel: str) -> dict[str, Any]:
         document = msgpack.unpackb(note, strict_map_key=False) if note else {}
         kernels = document.get("amdhsa.kernels", [])
         return next((one for one in kernels if one.get(".symbol") == f"{kernel}.kd"), {})
-    except BROKEN:
+    except Exception:  # of a damaged note
         return {}
 
 
-def _tables(data: bytes, sections: list[Header]) -> Iterator[tuple[np.ndarray, bytes]]:
+def _tables(data: Slice, sections: list[Header]) -> Iterator[tuple[np.ndarray, bytes]]:
     """The entries of each table of symbols, and their names."""
     for symbols in sections:
-        is_table = symbols["sh_type"] in (SYMTAB, DYNSYM) and symbols["sh_entsize"] == SYMBOL.itemsize
-        if not is_table or symbols["sh_link"] >= len(sections):
-            continue
-        strings = sections[symbols["sh_link"]]
-        at, text_at = symbols["sh_offset"], strings["sh_offset"]
-        count = min(symbols["sh_size"], max(len(data) - at, 0)) // SYMBOL.itemsize
-        table = np.frombuffer(data, SYMBOL, min(count, MAX_SYMBOLS), at) if count else np.zeros(0, SYMBOL)
-        yield table, data[text_at : text_at + strings["sh_size"]]
+        is_table = symbols["type"] in (SYMTAB, DYNSYM) and symbols["entry"] == SYMBOL.itemsize
+        if is_table and symbols["link"] < len(sections):
+            strings = sections[symbols["link"]]
+            raw = data.read(symbols["offset"], min(symbols["size"], MAX_SYMBOLS * SYMBOL.itemsize))
+            table = np.frombuffer(raw, SYMBOL, len(raw) // SYMBOL.itemsize)
+            yield table, data.read(strings["offset"], strings["size"])
 
 
 def _objects(table: np.ndarray) -> np.ndarray:
@@ -313,19 +351,19 @@ def region_at(address: int, regions: tuple[Region, ...]) -> Region | None:
     return regions[row] if row >= 0 and address < regions[row].stop else None
 
 
-def _described(data: bytes, sections: list[Header], regions: tuple[Region, ...]) -> set[int]:
+def _described(data: Slice, sections: list[Header], regions: tuple[Region, ...]) -> set[int]:
     """Entries of likely kernel descriptors: their offset to the entry points into code.
 
     The hardware ignores the low 8 bits of the entry.
     """
     found: set[int] = set()
     for one in sections:
-        address, offset, flags = one["sh_addr"], one["sh_offset"], one["sh_flags"]
-        is_constant = one["sh_type"] == PROGBITS and flags & ALLOCATED and not flags & (EXECUTABLE | WRITABLE)
-        size = min(one["sh_size"], max(len(data) - offset, 0), MAX_SYMBOLS)
-        if not is_constant or size < DESCRIPTOR_SIZE or address > MAX_ADDRESS:
+        address, offset, flags = one["address"], one["offset"], one["flags"]
+        is_constant = one["type"] == PROGBITS and flags & ALLOCATED and not flags & (EXECUTABLE | WRITABLE)
+        raw = data.read(offset, min(one["size"], MAX_SYMBOLS)) if is_constant else b""
+        if len(raw) < DESCRIPTOR_SIZE or address > MAX_ADDRESS:
             continue
-        offsets = np.frombuffer(data, "<i8", size // DESCRIPTOR_SIZE * 8, offset)[2::8]
+        offsets = np.frombuffer(raw, "<i8", len(raw) // DESCRIPTOR_SIZE * 8)[2::8]
         starts = address + DESCRIPTOR_SIZE * np.arange(len(offsets))
         near = np.abs(offsets) < MAX_ADDRESS
         is_set = near & (offsets != 0)
@@ -389,16 +427,8 @@ def descriptor_facts(raw: bytes, target: str, file: str) -> AllocatedRegisters |
     )
 
 
-SECTION = np.dtype({  # a header
-    "names": ["name", "type", "flags", "address", "offset", "size", "link", "info", "align", "entry"],
-    "formats": ["<u4", "<u4", "<u8", "<u8", "<u8", "<u8", "<u4", "<u4", "<u8", "<u8"],
-})  # fmt: skip
-SYMBOL = np.dtype(
-    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
-)
 _RELOCATION = np.dtype([("place", "<u8"), ("type", "<u4"), ("symbol", "<u4"), ("addend", "<u8")])
 _RELOCATABLE, _LINKED = 1, 3  # types of files
-_SYMBOLS, _RELOCATIONS = 2, 4  # types of sections
 _FIRST = 0x1000  # address of the first section: no code is at 0
 _LARGEST = 1 << 32  # bytes of a section, and of its alignment, that are believed
 _FIELDS = {  # type → bytes, whether it is relative to its place, bits that are left out below
@@ -428,11 +458,11 @@ def laid_out(data: bytes) -> bytes:
         place = -(-place // align) * align
         sections["address"][row] = place
         place += min(int(sections["size"][row]), _LARGEST)
-    for symbols in sections[sections["type"] == _SYMBOLS]:
+    for symbols in sections[sections["type"] == SYMTAB]:
         table = _entries(whole, symbols, SYMBOL)
         is_here = table["section"] < count
         table["value"][is_here] += sections["address"][table["section"][is_here]]
-    for one in sections[sections["type"] == _RELOCATIONS]:
+    for one in sections[sections["type"] == RELA]:
         if one["info"] < count and one["link"] < count:
             symbols = _entries(whole, sections[one["link"]], SYMBOL)
             _relocate(whole, sections[one["info"]], _entries(whole, one, _RELOCATION), symbols)
