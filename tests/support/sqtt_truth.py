@@ -8,7 +8,7 @@ launches and clocks.  Captures that are simulated say it (`raw_samples.py`), and
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,24 @@ from rcv_py.formats.isa.program import Program, categories
 from rcv_py.formats.raw.addresses import Places
 from rcv_py.formats.sqtt.records import DecodedStream, DispatchRecord, OccupancyRecords, WaveRecords
 from rcv_py.model.kinds import TokenKind, WaveState
+
+
+class Stitched(NamedTuple):
+    """What `stitch` returns, and what it leaves open."""
+
+    waves: WaveRecords
+    row: np.ndarray
+
+    @property
+    def matched(self) -> np.ndarray:
+        """Tokens of each wave with a line, or of a trap, which has none; int64."""
+        is_matched = (self.row >= 0) | (self.waves.kind == TokenKind.TRAP)
+        return np.diff(borders(is_matched)[self.waves.token_first])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every wave was walked to its end."""
+        return bool((self.matched == np.diff(self.waves.token_first)).all())
 
 
 @dataclass(frozen=True, eq=False)

@@ -147,9 +147,7 @@ def _walk(
         count = np.diff(waves.break_first)[rows]
         starts = stitching.StreamStarts(begins[rows], goes_on[ranges(waves.break_first[:-1][rows], count)])
         found = stitching.stitch(waves.at(rows), code, starts, stream.gfxip, stream.excludes_barrier_waits)
-        if stream.excludes_barrier_waits:
-            return with_barrier_waits(found.waves, found.row, code)
-        return found.waves, found.row
+        return with_barrier_waits(*found, code) if stream.excludes_barrier_waits else found
 
     return code, walk
 

@@ -167,19 +167,6 @@ class StreamStarts(NamedTuple):
     breaks: np.ndarray  # int32 [breaks], where programs go on
 
 
-class Stitched(NamedTuple):
-    """Tokens with their instructions."""
-
-    waves: WaveRecords  # as given, corrected by the program
-    row: np.ndarray  # int32 [tokens], row of the listing, -1 where the program does not fit
-    matched: np.ndarray  # int64 [waves], tokens matched; fewer than the wave has if the walk failed
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every wave was walked to its end."""
-        return bool((self.matched == np.diff(self.waves.token_first)).all())
-
-
 def explained(token_first: np.ndarray, row: np.ndarray, program: StitchedPrograms) -> int:
     """Return how many tokens stand on the line after the line of the token before, or where it branches."""
     before = np.append(np.int32(-1), row)[:-1]
@@ -190,17 +177,17 @@ def explained(token_first: np.ndarray, row: np.ndarray, program: StitchedProgram
 
 def stitch(
     waves: WaveRecords, program: StitchedPrograms, starts: StreamStarts, gfxip: int, excludes: bool = False
-) -> Stitched:
-    """Return the row of the program of each token.
+) -> tuple[WaveRecords, np.ndarray]:
+    """Return the waves, corrected by the program, and the row of the program of each token.
 
-    `excludes`: the stream says that s_barrier_wait may leave no token.
+    Rows are int32 [tokens], -1 where the program does not fit.  `excludes`: the stream says that
+    s_barrier_wait may leave no token.
     """
     tokens = np.stack((waves.time, waves.kind, waves.stall, waves.duration), dtype=np.int64)
     matter = _MATTERS | _MATTERS_IN.get(gfxip, 0) | (_LOOKS_AHEAD if excludes else 0)
     traits = (program.traits | SWAPS) & matter
     lines = np.stack((program.category, program.after, program.target, traits, program.shown), dtype=np.int32)
     rows = np.full(tokens.shape[1], -1, dtype=np.int32)
-    matched = np.zeros(len(waves), dtype=np.int64)
     named_first = waves.break_first + np.arange(len(waves) + 1)  # an entry is stored like a break
     named = np.zeros((2, int(named_first[-1])), dtype=np.int64)
     is_entry = np.zeros(named.shape[1], dtype=bool)
@@ -211,16 +198,15 @@ def stitch(
     first, of_named = waves.token_first, (named_first[:-1], named_first[1:])
     of_wave = np.stack((first[:-1], first[1:], *of_named, waves.begin, waves.end), axis=1)
     state = np.zeros(len(STATE), dtype=np.int64)
-    _walk(of_wave, named, tokens, lines, rows, matched, state)
+    _walk(of_wave, named, tokens, lines, rows, state)
     time, kind, stall, duration = tokens
-    changed = replace(waves, time=time, kind=kind.astype(np.uint8), stall=stall, duration=duration)
-    return Stitched(changed, rows, matched)
+    return replace(waves, time=time, kind=kind.astype(np.uint8), stall=stall, duration=duration), rows
 
 
 # Rows of the arrays of tokens and of lines that the walk reads.
 TIME, KIND, STALL, DURATION = range(4)
 CATEGORY, AFTER, TARGET, TRAITS, SHOWN = range(5)
-STATE = TOKEN, STOP, NAMED_LINE, LAST_NAMED, BEGIN, END, FIRST, LINE, MISSED, OWED, LEFT, MATCHED = range(12)
+STATE = TOKEN, STOP, NAMED_LINE, LAST_NAMED, BEGIN, END, FIRST, LINE, MISSED, OWED, LEFT = range(11)
 NOTHING, UNKNOWN = -2, -1  # of a token: the stream names no place, or a place without a known line
 ENDS, MISSES, FITS = range(3)
 
@@ -285,7 +271,6 @@ def _place(state: np.ndarray, line: int, rows: np.ndarray) -> None:
     """Assign the token to the line and advance to the next token."""
     rows[int(state[TOKEN])] = line
     state[TOKEN] += 1
-    state[MATCHED] += 1
     state[MISSED] = 0
 
 
@@ -426,15 +411,14 @@ def _walk(
     tokens: np.ndarray,
     lines: np.ndarray,
     rows: np.ndarray,
-    matched: np.ndarray,
     state: np.ndarray,
 ) -> None:
-    """Walk every wave: fill `rows` and `matched`, and correct the tokens in place."""
-    for wave in range(len(matched)):
+    """Walk every wave: fill `rows`, and correct the tokens in place."""
+    for wave in range(len(waves)):
         for at in range(6):
             state[at] = waves[wave, at]
         state[FIRST], state[LINE] = state[TOKEN], -1
-        state[MISSED], state[OWED], state[MATCHED] = 0, 0, 0
+        state[MISSED], state[OWED] = 0, 0
         state[LEFT] = MAX_MISSED + 16 * (state[STOP] - state[TOKEN])  # lines without a token, in all
         while state[TOKEN] < state[STOP] and state[MISSED] < MAX_MISSED and state[LEFT] > 0:
             line = _named_line(state, named)
@@ -448,12 +432,10 @@ def _walk(
                 _begin_at(state, line, tokens, lines, rows)
             elif not _step(state, tokens, lines, rows):
                 break
-        matched[wave] = state[MATCHED]
 
 
 def prepare() -> None:
     """Compile the walk, so that one process can do so while another decodes its stream."""
     waves, named, tokens = (np.zeros(shape, dtype=np.int64) for shape in ((0, 6), (2, 0), (4, 0)))
     lines, rows = np.zeros((5, 0), dtype=np.int32), np.zeros(0, dtype=np.int32)
-    matched, state = np.zeros(0, dtype=np.int64), np.zeros(len(STATE), dtype=np.int64)
-    _walk(waves, named, tokens, lines, rows, matched, state)
+    _walk(waves, named, tokens, lines, rows, np.zeros(len(STATE), dtype=np.int64))

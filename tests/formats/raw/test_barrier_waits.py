@@ -95,14 +95,14 @@ def test_any_tokens_keep_their_rows_and_waves_their_length(seed: int) -> None:
     lines = listing([(1, program(*texts, goes=goes))])
     entry = np.zeros(len(records), dtype=np.int32)
     named = lines.rows(np.ones(len(breaks), int), records.break_address)
-    done = stitch(records, lines, StreamStarts(entry, named), 12, excludes=True)
-    more, row = with_barrier_waits(done.waves, done.row, lines)
-    assert len(row) == len(more.time) == len(more.kind) == more.token_first[-1] >= len(done.row)
+    walked, rows = stitch(records, lines, StreamStarts(entry, named), 12, excludes=True)
+    more, row = with_barrier_waits(walked, rows, lines)
+    assert len(row) == len(more.time) == len(more.kind) == more.token_first[-1] >= len(rows)
     kept = iter(row.tolist())
-    assert all(one in kept for one in done.row.tolist()), "in their order"
+    assert all(one in kept for one in rows.tolist()), "in their order"
     assert (np.diff(more.token_first) >= np.diff(records.token_first)).all()
     of_wave = np.add.reduceat(np.append(more.state_duration, 0), more.state_first[:-1])
     lengths = np.where(np.diff(more.state_first) > 0, of_wave, 0)
     assert lengths.tolist() == records.state_duration.tolist()
     token = more.token_first[0] + more.break_token
-    assert row[token].tolist() == done.row[records.break_token].tolist(), "breaks follow the same tokens"
+    assert row[token].tolist() == rows[records.break_token].tolist(), "breaks follow the same tokens"

@@ -8,11 +8,11 @@ from rcv_py.base.machine import compiled
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.program import Program, categories, mnemonic, written_targets
 from rcv_py.formats.raw import stitch as module
-from rcv_py.formats.raw.stitch import Stitched, StreamStarts, listing, programs_at, stitch
+from rcv_py.formats.raw.stitch import StreamStarts, listing, programs_at, stitch
 from rcv_py.formats.sqtt.records import WaveRecords
 from rcv_py.model.kinds import TokenKind, WaveState
 from tests.support.raw_samples import raw_sample
-from tests.support.sqtt_truth import Raw, stream_of
+from tests.support.sqtt_truth import Raw, Stitched, stream_of
 
 S, M, V, L, N, J, I, MSG, F = (  # noqa: E741 - kinds as columns of letters
     *(TokenKind.SALU, TokenKind.SMEM, TokenKind.VALU, TokenKind.LDS, TokenKind.NEXT, TokenKind.JUMP),
@@ -63,7 +63,8 @@ def walked(records: WaveRecords, *programs: Program, gfxip: int = 9, **named: bo
     lines = listing([(1, one) for one in programs])
     one = np.ones(len(records.break_address), dtype=np.int32)
     entry = lines.rows(np.ones(len(records), int), np.full(len(records), programs[0].address[0]))
-    return stitch(records, lines, StreamStarts(entry, lines.rows(one, records.break_address)), gfxip, **named)
+    starts = StreamStarts(entry, lines.rows(one, records.break_address))
+    return Stitched(*stitch(records, lines, starts, gfxip, **named))
 
 
 @pytest.fixture(params=["compiled", "plain"], autouse=True)
@@ -110,7 +111,7 @@ def every_instruction_is_found(raw: Raw, objects: dict[int, CodeObject]) -> None
         places, number = records.entry - np.uint64(base), np.full(len(records), found.id)
         lines = listing(programs_at(lambda _, place, one=found: one.program(place), number, places))
         starts = StreamStarts(lines.rows(number, places), np.zeros(0, dtype=np.int32))
-        done = stitch(records, lines, starts, stream.gfxip, stream.gfxip == 12)
+        done = Stitched(*stitch(records, lines, starts, stream.gfxip, stream.gfxip == 12))
         assert done.is_complete
         one = done.waves
         columns = (one.time, one.kind, lines.address[done.row], one.stall, one.duration)
@@ -146,7 +147,8 @@ def test_a_place_that_nobody_knows_costs_what_lies_behind_it_until_the_next() ->
 
 def test_an_entry_that_nobody_knows_costs_one_wave() -> None:
     lines = listing([(1, program("s_nop 0", "s_endpgm"))])
-    done = stitch(waves([I, I], [I, I]), lines, StreamStarts(np.array([-1, 0]), np.zeros(0, int)), 9)
+    starts = StreamStarts(np.array([-1, 0]), np.zeros(0, int))
+    done = Stitched(*stitch(waves([I, I], [I, I]), lines, starts, 9))
     assert done.row.tolist() == [-1, -1, 0, 1]
     assert done.matched.tolist() == [0, 2]
 

@@ -12,6 +12,7 @@ from rcv_py.formats.sqtt.records import DecodedStream
 from tests.formats.sqtt.rdna_truth import Golden, simulated
 from tests.formats.sqtt.wave_rows import known_waves, waves
 from tests.support.fixtures import fixture_of
+from tests.support.sqtt_truth import Stitched
 
 Decoded = list[tuple[Golden, DecodedStream]]
 
@@ -79,7 +80,7 @@ def test_every_token_stands_at_its_instruction(decoded: Decoded) -> None:
         waves = stream.waves
         inside = waves.entry - np.uint64(golden.base)
         starts = StreamStarts(lines.rows(np.ones(len(waves), int), inside), np.zeros(0, dtype=np.int32))
-        done = stitch(waves, lines, starts, stream.gfxip, stream.excludes_barrier_waits)
+        done = Stitched(*stitch(waves, lines, starts, stream.gfxip, stream.excludes_barrier_waits))
         assert done.is_complete, golden.name
         at = lines.address[done.row].tolist()
         order = np.lexsort((waves.begin, waves.slot))
