@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -46,7 +47,7 @@ WHAT_THEN = "Read its instructions, registers and limits; record it with rocprof
 NOT_RUN_BRIEF = "The program has not run: nothing was measured."
 _NARROW = dict.fromkeys(("se", "sa", "cu", "simd", "slot"), np.int16)  # columns of waves
 _CALLS = ("s_swappc", "s_swap_pc", "s_call", "s_setpc", "s_set_pc")
-_ESCAPED = {"%": "%25", "/": "%2F", "\\": "%5C"}
+_ESCAPED = str.maketrans({"%": "%25", "/": "%2F", "\\": "%5C"})  # so that `unquote` gives the name
 
 
 class CompiledFile(NamedTuple):
@@ -113,9 +114,7 @@ def _name(kernel: KernelCode) -> str:
 
 
 def _escaped(symbol: str) -> str:
-    for letter, written in _ESCAPED.items():
-        symbol = symbol.replace(letter, written)
-    return symbol if symbol.strip(".") else symbol.replace(".", "%2E")
+    return symbol.translate(_ESCAPED) if symbol.strip(".") else symbol.replace(".", "%2E")
 
 
 def chosen_kernels(path: Path, options: RawOptions) -> tuple[CompiledKernel, ...]:
@@ -142,13 +141,7 @@ def chosen_kernels(path: Path, options: RawOptions) -> tuple[CompiledKernel, ...
 
 def kernel_label(path: Path) -> str:
     """Return name and target of a kernel by its path, such as `vector_add (gfx942)`."""
-    return f"{demangled(_plain(path.name))} ({path.parent.name})"
-
-
-def _plain(name: str) -> str:
-    for letter, written in (*reversed(_ESCAPED.items()), (".", "%2E")):
-        name = name.replace(written, letter)
-    return name
+    return f"{demangled(unquote(path.name))} ({path.parent.name})"
 
 
 def files_below(folder: Path, depth: int) -> Iterator[Path]:
@@ -226,7 +219,7 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
 
 def _object_of(path: Path, file: Path) -> tuple[CodeObject, KernelCode]:
     target, _, number = path.parent.name.partition("@")
-    symbol = _plain(path.name)
+    symbol = unquote(path.name)
     for one in found_objects(file, Problems(), "" if target == "gpu" else target):
         if number and str(one.number) != number:
             continue
