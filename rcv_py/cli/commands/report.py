@@ -212,7 +212,7 @@ def made(
                 return Outcome(row, waves=counted, page=interactive_page(inputs, report=report))
             return Outcome(row, waves=counted, page=files.report_page(inputs, ending, report=report))
     except RcvError as error:
-        return Outcome(error=str(error), hint=error.hint)
+        return _lost(folder, error)
     except Exception as error:  # a bug that one capture meets must not cost the reports of the others
         return Outcome(error=f"{type(error).__name__}: {error}.", bug=traceback.format_exc())
 
@@ -229,5 +229,5 @@ def _written(job: Job, outcome: Outcome) -> Outcome:
     try:
         files.write_page(outcome.page, job.target)
     except RcvError as error:
-        return Outcome(error=str(error), hint=error.hint)
+        return _lost(job.folder, error)
     return outcome._replace(entry=outcome.entry._replace(file=job.target.name), page=b"")
