@@ -18,6 +18,7 @@ from rcv_py.formats.raw.files import code_files
 from rcv_py.formats.uiout.code import Code, code_of
 from rcv_py.formats.uiout.folder import FolderFiles
 from rcv_py.formats.uiout.index import wave_index
+from rcv_py.formats.uiout.load import report_only_samples
 from rcv_py.formats.uiout.occupancy import read_occupancy
 from rcv_py.formats.uiout.run_files import exact_target, launches
 from rcv_py.model.code import SourceFile
@@ -180,14 +181,7 @@ def sampled_trace(path: Path, samples: PcSamples, target: str, problems: Problem
         sample_lanes=means(samples.lanes),
         sample_waves=means(samples.waves),
     )
-    problems.inform(
-        path.name,
-        "This capture holds PC samples and no thread trace: there are no waves and no times.",
-        "Read the ISA listing, the sources and the summary; record with --att for timelines.",
-        Affects.WAVES,
-        Affects.OCCUPANCY,
-        brief="PC samples say neither wave nor time.",
-    )
+    report_only_samples(path.name, problems)
     return _trace(path, code._replace(table=whole), target, problems, is_sampled=True)
 
 

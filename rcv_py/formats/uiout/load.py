@@ -147,14 +147,7 @@ def _explain_no_wave(
     code: CodeTable, problems: Problems, why: tuple[str, str], *, is_sampled: bool, has_markers: bool
 ) -> None:
     if is_sampled:
-        problems.inform(
-            INDEX,
-            "This capture holds PC samples and no thread trace: there are no waves and no times.",
-            "Read the ISA listing, the sources and the summary; record with --att for timelines.",
-            Affects.WAVES,
-            Affects.OCCUPANCY,
-            brief="PC samples say neither wave nor time.",
-        )
+        report_only_samples(INDEX, problems)
     elif has_markers:
         problems.inform(INDEX, *ONLY_MARKERS, Affects.WAVES, brief=NOT_HERE)
     else:
@@ -187,6 +180,18 @@ def _diagnose(code: CodeTable, waves: WaveIndex, events: HardwareEvents | None, 
             Message("The trace unit stalled or lost packets {0}; what lies around is incomplete.", times),
             "Record with a larger --att-buffer-size, or fewer shader engines.",
         )
+
+
+def report_only_samples(where: str, problems: Problems) -> None:
+    """Add the Problem of a capture of PC samples alone."""
+    problems.inform(
+        where,
+        "This capture holds PC samples and no thread trace: there are no waves and no times.",
+        "Read the ISA listing, the sources and the summary; record with --att for timelines.",
+        Affects.WAVES,
+        Affects.OCCUPANCY,
+        brief="PC samples say neither wave nor time.",
+    )
 
 
 def report_no_lines(code: CodeTable, where: str, problems: Problems) -> None:
