@@ -21,7 +21,7 @@ from pathlib import Path
 from time import time
 
 from rcv_py.base.errors import ExportError, TraceError
-from rcv_py.base.machine.user_folders import cache_folder
+from rcv_py.base.machine.user_folders import cache_folder, is_locked_here
 from rcv_py.base.text import Message
 from rcv_py.formats.input.files import mark_of
 from rcv_py.formats.packed.archive import SUFFIX
@@ -172,13 +172,10 @@ def _removed(path: Path) -> bool:
         if sys.platform == "win32":
             path.unlink()  # fails while a process has it open
             return True
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink()
-            return True
-        finally:
-            os.close(descriptor)
+        with path.open("rb") as file:
+            if is_locked_here(file):
+                path.unlink()
+                return True
     return False
 
 
