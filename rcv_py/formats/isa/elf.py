@@ -22,6 +22,7 @@ import numpy as np
 from rcv_py.base.errors import BrokenFile
 from rcv_py.model.resources import AllocatedRegisters
 
+MAX_SECTIONS = 65_536  # more than any writer makes
 MAX_SYMBOLS = 1 << 20
 MAX_NAMES = 1 << 20  # bytes of the names of sections
 MAX_MARKERS = 1 << 24  # bytes of names of markers
@@ -218,6 +219,9 @@ def _headers(data: Slice, offset_at: int, size_at: int, form: np.dtype) -> list[
         struct.unpack_from("<Q", start, offset_at),
         struct.unpack_from("<HH", start, size_at),
     )
+    if not count and form is SECTION:  # too many for 16 bits: the size of the first is their number
+        (count,) = struct.unpack("<Q", data.read(offset + 32, 8).ljust(8, b"\0"))
+    count = min(count, MAX_SECTIONS)
     raw = data.read(offset, count * size) if offset and size == form.itemsize else b""
     rows = np.frombuffer(raw, form, len(raw) // form.itemsize).tolist()
     return [dict(zip(form.names or (), row, strict=True)) for row in rows]
