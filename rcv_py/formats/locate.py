@@ -204,7 +204,7 @@ def is_packed(path: Path) -> bool:
         return path.is_file()
     if path.suffix.lower() != ".zip" or not path.is_file():
         return False
-    from rcv_py.formats.packed.read import is_packed_archive  # noqa: PLC0415 - rarely present
+    from rcv_py.formats.packed.capture import is_packed_archive  # noqa: PLC0415 - rarely present
 
     return is_packed_archive(path)
 

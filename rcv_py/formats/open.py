@@ -61,7 +61,7 @@ def open_capture(
     if shape is CaptureForm.DECODED:
         return located(open_folder(path, report), options.source_map)
     if shape is CaptureForm.PACKED:
-        from rcv_py.formats.packed.read import open_packed  # noqa: PLC0415 - captures are folders mostly
+        from rcv_py.formats.packed.capture import open_packed  # noqa: PLC0415 - captures are folders mostly
 
         return located(open_packed(path), options.source_map)
     if shape is CaptureForm.COMPILED:
@@ -157,7 +157,7 @@ def origin_of(path: Path) -> Origin:
     """
     shape, file = shape_of(path), path
     if shape is CaptureForm.PACKED:
-        from rcv_py.formats.packed.read import origin_of as told  # noqa: PLC0415 - captures are folders mostly
+        from rcv_py.formats.packed.capture import origin_of as told  # noqa: PLC0415 - captures are folders mostly
 
         origin = told(path)
         return origin if origin.recorded >= 0 else origin._replace(recorded=_changed(path))

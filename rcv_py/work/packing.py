@@ -9,7 +9,7 @@ from rcv_py.base.text import Message
 from rcv_py.base.whole_files import check_new, whole_folder
 from rcv_py.formats.locate import PACKED
 from rcv_py.formats.open import origin_of
-from rcv_py.formats.packed.write import write_packed
+from rcv_py.formats.packed.capture import write_packed
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.formats.uiout.write import write_folder
 from rcv_py.model.trace import Trace

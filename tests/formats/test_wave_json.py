@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.formats.uiout import wave_json
-from rcv_py.formats.uiout.wave_json import parse, parse_exactly, parse_quickly
+from rcv_py.formats.uiout import waves as wave_json
+from rcv_py.formats.uiout.waves import parse, parse_exactly, parse_quickly
 from rcv_py.tuning.memory import trim
 from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED

@@ -40,11 +40,11 @@ from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.elf import read_image
 from rcv_py.formats.notes.document import read_notes
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.packed.write import write_packed
+from rcv_py.formats.packed.capture import write_packed
 from rcv_py.formats.pmc_files import pmc_table
 from rcv_py.formats.sqtt import rdna_walk
 from rcv_py.formats.sqtt.decode import decode
-from rcv_py.formats.uiout import wave_json
+from rcv_py.formats.uiout import waves as wave_json
 from rcv_py.formats.uiout.code import places
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.formats.uiout.write import write_folder

@@ -15,7 +15,7 @@ import numpy as np
 from rcv_py.base.runs import borders
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.program import Program, categories
-from rcv_py.formats.raw.addresses import Places
+from rcv_py.formats.raw.objects import Places
 from rcv_py.formats.sqtt.records import DecodedStream, DispatchRecord, OccupancyRecords, WaveRecords
 from rcv_py.model.kinds import TokenKind, WaveState
 

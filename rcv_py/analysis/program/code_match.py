@@ -151,7 +151,7 @@ def _finish(trace: Trace, part: Sums) -> CodeMatch:
 MATCH = Reduction(_map, added(1), _finish)
 
 
-INSTALL = "pip install rocm-llvm-python"  # it knows all targets of `lengths.py`
+INSTALL = "pip install rocm-llvm-python"  # it knows all targets of `disassembly.py`
 
 
 def unreadable_texts(trace: Trace) -> str:

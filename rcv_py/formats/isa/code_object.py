@@ -20,9 +20,8 @@ from rcv_py.base.text import Message, byte_size, demangled
 from rcv_py.formats.input.files import system_errors
 from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.formats.input.run_places import shown_name, split_files
-from rcv_py.formats.isa.disassembly import CodeBytes, disassemble
+from rcv_py.formats.isa.disassembly import WORD, CodeBytes, disassemble, family_of, starts, word_lengths
 from rcv_py.formats.isa.elf import Image, Symbol, lanes_of, read_image, region_at, target_of_name
-from rcv_py.formats.isa.lengths import WORD, family_of, starts, word_lengths
 from rcv_py.formats.isa.processes import Candidate, answer_of
 from rcv_py.formats.isa.program import Program, categories, written_targets
 

@@ -11,11 +11,10 @@ from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.runs import distinct, starts_run
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.columns import LIMIT, clipped, fit, frozen
-from rcv_py.formats.raw.addresses import Claim, Places
 from rcv_py.formats.raw.engine import Engine
 from rcv_py.formats.raw.files import spans
 from rcv_py.formats.raw.listing import CodeRows, Names, Sources, kernel_names, listing
-from rcv_py.formats.raw.objects import Sidecar
+from rcv_py.formats.raw.objects import Claim, Places, Sidecar
 from rcv_py.formats.uiout.clock import NOMINAL_HZ, align
 from rcv_py.formats.uiout.code import Code
 from rcv_py.formats.uiout.occupancy import hardware_events

@@ -16,10 +16,9 @@ from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import read_bytes, read_start
 from rcv_py.formats.isa.processes import unanswered
 from rcv_py.formats.raw import stitch as stitching
-from rcv_py.formats.raw.addresses import AddressMap, Load, Places, address_map
 from rcv_py.formats.raw.engine import Engine, Walk, Where, engine_of, entries_of, known, texts_of
 from rcv_py.formats.raw.files import RawCapture, StreamFile
-from rcv_py.formats.raw.objects import Objects, forget, objects_of
+from rcv_py.formats.raw.objects import AddressMap, Load, Objects, Places, address_map, forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, RawOptions
 from rcv_py.formats.raw.spill import RecordStore, Spill
 from rcv_py.formats.sqtt.decode import decode_streamed

@@ -30,7 +30,7 @@ from rcv_py.formats.derived.waits import wait_lists
 from rcv_py.formats.input.columns import fit, frozen, tight
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw import stitch
-from rcv_py.formats.raw.addresses import Claim, Places
+from rcv_py.formats.raw.objects import Claim, Places
 from rcv_py.formats.raw.spill import Spill
 from rcv_py.formats.sqtt.records import OF_BORDERS, DecodedStream, RecordedWaves, WaveRecords, joined
 from rcv_py.model.waves import FACTS, WaveColumns, facts_of

@@ -25,7 +25,7 @@ from rcv_py.base.machine.user_folders import cache_folder, is_locked_here
 from rcv_py.base.text import Message
 from rcv_py.formats.input.files import mark_of
 from rcv_py.formats.packed.archive import SUFFIX
-from rcv_py.formats.packed.read import open_packed
+from rcv_py.formats.packed.capture import open_packed
 from rcv_py.formats.raw.files import RawCapture
 from rcv_py.model.trace import Trace
 

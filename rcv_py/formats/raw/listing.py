@@ -12,8 +12,7 @@ import numpy as np
 from rcv_py.base.problems import Problems
 from rcv_py.formats.derived.totals import Totals
 from rcv_py.formats.isa.program import Program
-from rcv_py.formats.raw.addresses import Places
-from rcv_py.formats.raw.objects import SAMPLES, Sidecar
+from rcv_py.formats.raw.objects import SAMPLES, Places, Sidecar
 from rcv_py.formats.uiout.code import Code, code_of
 
 if TYPE_CHECKING:  # the engine needs numba, which a program that has not run does not

@@ -30,9 +30,8 @@ from rcv_py.base.progress import checkpoint
 from rcv_py.base.text import Message
 from rcv_py.formats.input.files import mark_of, read_bytes
 from rcv_py.formats.isa.processes import BEAT
-from rcv_py.formats.raw.addresses import AddressMap
 from rcv_py.formats.raw.files import RawCapture, StreamFile
-from rcv_py.formats.raw.objects import objects_of
+from rcv_py.formats.raw.objects import AddressMap, objects_of
 from rcv_py.formats.raw.official_records import LibraryRecords, Official
 from rcv_py.formats.raw.options import OfficialMissing
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcv_py.base.runs import borders
-from rcv_py.formats.raw.addresses import UNKNOWN, Places
+from rcv_py.formats.raw.objects import UNKNOWN, Places
 from rcv_py.formats.sqtt.records import DecodedStream, DispatchRecord, OccupancyRecords, WaveRecords
 from rcv_py.model.kinds import TokenKind
 

@@ -21,7 +21,7 @@ from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.base.text import Message
 from rcv_py.formats.input.files import mark_of
 from rcv_py.formats.isa.processes import candidates, unanswered
-from rcv_py.formats.packed.write import write_packed
+from rcv_py.formats.packed.capture import write_packed
 from rcv_py.formats.raw import kept
 from rcv_py.formats.raw.assemble import Assembled, assembled
 from rcv_py.formats.raw.decode import EngineJob, decoded_engine

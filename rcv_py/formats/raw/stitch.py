@@ -12,7 +12,7 @@ import numpy as np
 
 from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.formats.isa.program import Category, Program, mnemonic
-from rcv_py.formats.raw.addresses import Places
+from rcv_py.formats.raw.objects import Places
 from rcv_py.formats.sqtt.records import WaveRecords
 from rcv_py.model.kinds import TokenKind
 

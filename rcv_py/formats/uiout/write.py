@@ -18,7 +18,7 @@ from rcv_py.formats.derived.totals import state_curves
 from rcv_py.formats.uiout import clock, occupancy, written
 from rcv_py.formats.uiout.code import symbol
 from rcv_py.formats.uiout.folder import CODE, INDEX
-from rcv_py.formats.uiout.wave_json import PLAIN_FACTS
+from rcv_py.formats.uiout.waves import PLAIN_FACTS
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import Dispatch, HardwareEvents, StateCurve, WaveEvents
 from rcv_py.model.kinds import TokenKind

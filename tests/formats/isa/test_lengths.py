@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.formats.isa.lengths import FAMILIES, encodings, family_of, read, word_lengths
+from rcv_py.formats.isa.disassembly import FAMILIES, encodings, family_of, read, word_lengths
 from rcv_py.formats.isa.program import category_of, mnemonic
 from tests.support.assembler import assembled
 from tests.support.llvm import need_llvm

@@ -13,7 +13,7 @@ from rcv_py.base.problems import Severity
 from rcv_py.formats.notes.document import SlotClocks
 from rcv_py.formats.notes.store import NotePlaces, export_notes, identity, import_notes, new_note
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.packed.write import write_packed
+from rcv_py.formats.packed.capture import write_packed
 from rcv_py.model.notes import Anchor, Note, NoteChanges
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow

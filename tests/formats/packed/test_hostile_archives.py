@@ -13,11 +13,11 @@ import pytest
 
 from rcv_py.base.errors import TraceError
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.packed import archive, read
+from rcv_py.formats.packed import archive
+from rcv_py.formats.packed import capture as read
 from rcv_py.formats.packed.archive import Unreadable, packed_arrays, unpacked_arrays
+from rcv_py.formats.packed.capture import MANIFEST, TRACE, write_packed
 from rcv_py.formats.packed.pieces import COLUMNS
-from rcv_py.formats.packed.read import MANIFEST, TRACE
-from rcv_py.formats.packed.write import write_packed
 from rcv_py.work.load import plan
 from tests.support.whole_capture import capture, opened, read_all
 

@@ -11,10 +11,11 @@ import pytest
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import capture_entry, find_captures, open_capture, open_trace, origin_of
-from rcv_py.formats.packed import pieces, write
-from rcv_py.formats.packed import read as reading
+from rcv_py.formats.packed import capture as reading
+from rcv_py.formats.packed import capture as write
+from rcv_py.formats.packed import pieces
 from rcv_py.formats.packed.archive import Archive
-from rcv_py.formats.packed.write import write_packed
+from rcv_py.formats.packed.capture import write_packed
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import plan

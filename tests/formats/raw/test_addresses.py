@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from rcv_py.formats.raw import addresses
-from rcv_py.formats.raw.addresses import MAX_ENTRIES, UNKNOWN, AddressMap, Extent
+from rcv_py.formats.raw import objects as addresses
+from rcv_py.formats.raw.objects import MAX_ENTRIES, UNKNOWN, AddressMap, Extent
 from rcv_py.formats.sqtt.records import CodeObjectRecord
 
 BASE = 0x7F00_0000_0000

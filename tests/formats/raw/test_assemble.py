@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 from rcv_py.base.problems import Problems
-from rcv_py.formats.packed.read import open_packed
-from rcv_py.formats.packed.write import write_packed
-from rcv_py.formats.raw.addresses import Extent, Places, address_map
+from rcv_py.formats.packed.capture import open_packed, write_packed
 from rcv_py.formats.raw.assemble import Assembled, _Once, assembled
 from rcv_py.formats.raw.engine import Engine, engine_of, entries_of, known, texts_of
-from rcv_py.formats.raw.objects import Sidecar
+from rcv_py.formats.raw.objects import Extent, Places, Sidecar, address_map
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from tests.support.sqtt_truth import Raw, places_of_tokens, program_of, stream_of

@@ -4,7 +4,7 @@ import numpy as np
 import orjson
 import pytest
 
-from rcv_py.formats.isa.lengths import read
+from rcv_py.formats.isa.disassembly import read
 from rcv_py.formats.isa.program import category_of, mnemonic
 from tests.formats.isa.test_lengths import lengths_and_categories_agree
 from tests.real.captures import THREAD_TRACES, trace_path
