@@ -13,8 +13,8 @@ from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.columns import LIMIT, clipped, fit, frozen
 from rcv_py.formats.raw.engine import Engine
 from rcv_py.formats.raw.files import spans
-from rcv_py.formats.raw.listing import CodeRows, Names, Sources, kernel_names, listing
-from rcv_py.formats.raw.objects import Claim, Places, Sidecar
+from rcv_py.formats.raw.listing import CodeRows, kernel_names, listing
+from rcv_py.formats.raw.objects import Claim, Objects, Places
 from rcv_py.formats.uiout.clock import NOMINAL_HZ, align
 from rcv_py.formats.uiout.code import Code
 from rcv_py.formats.uiout.occupancy import hardware_events
@@ -24,7 +24,7 @@ from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.code import SourceFile
 from rcv_py.model.device import Clock, ClockSamples, Dispatch, HardwareEvents, OtherSimd, WaveEvents
 from rcv_py.model.kinds import TokenKind
-from rcv_py.model.trace import Trace, WaveReader
+from rcv_py.model.trace import NoWaves, Trace
 from rcv_py.model.waves import FACTS, TIMES, WaveColumns, WaveIndex
 
 TARGET_FROM_CODE = "the code object"
@@ -44,32 +44,19 @@ class Assembled(NamedTuple):
     is_sure: bool = True  # decoding it again gives the same
 
 
-def assembled(
-    path: Path,
-    engines: Sequence[Engine],
-    *,
-    sidecar: Sidecar,
-    sources: Sources,
-    names: Names,
-    target: str,
-    reader: WaveReader,
-    problems: Problems,
-) -> Assembled:
-    """Combine the shader engines of a capture; `target` is the GPU of its code objects, "" if unknown."""
+def assembled(path: Path, engines: Sequence[Engine], objects: Objects, problems: Problems) -> Assembled:
+    """Combine the shader engines of a capture with its code objects."""
     engines = _agreed(sorted(engines, key=lambda engine: engine.se))
     gfxip = max((engine.stream.gfxip for engine in engines), default=9)
     for engine in engines:
         problems += engine.problems
         _report_doubts(engine.name, engine.doubts, problems)
-    code, rows = listing(
-        engines, gfxip=gfxip, sidecar=sidecar, sources=sources, names=names, problems=problems
-    )
+    code, rows = listing(engines, objects, gfxip, problems)
     clock = _clock(engines, problems)
     engines = [engine._replace(offset=clock.offsets.get(engine.se, 0)) for engine in engines]
-    numbers, called = kernel_names(
-        [key for name in _ENTRIES for engine in engines for key in _Once(getattr(engine, name)).keys], names
-    )
-    exact, target_source = _target(path, engines, gfxip, target, set(code.mnemonics))
+    places = (getattr(engine, name) for name in _ENTRIES for engine in engines)
+    numbers, called = kernel_names([key for one in places for key in _Once(one).keys], objects.names)
+    exact, target_source = _target(path, engines, gfxip, objects.target, set(code.mnemonics))
     if not architecture_of(gfxip, exact).is_checked:
         text = "Streams of {0} are read as documents say; no capture of a real GPU has checked it."
         hint = "Look at a kernel whose cost you know before you rely on numbers."
@@ -89,7 +76,7 @@ def assembled(
         sources=tuple(SourceFile(one, None) for one in code.paths),
         occupancy=_occupancy(engines, numbers, called),
         clock=clock,
-        reader=reader,
+        reader=NoWaves(),
         problems=tuple(problems),
         events=_events(engines),
         dispatches=_dispatches(engines, numbers, called, architecture_of(gfxip, exact)),

@@ -12,7 +12,7 @@ import numpy as np
 from rcv_py.base.problems import Problems
 from rcv_py.formats.derived.totals import Totals
 from rcv_py.formats.isa.program import Program
-from rcv_py.formats.raw.objects import SAMPLES, Places, Sidecar
+from rcv_py.formats.raw.objects import SAMPLES, Objects, Places, Sidecar
 from rcv_py.formats.uiout.code import Code, code_of
 
 if TYPE_CHECKING:  # the engine needs numba, which a program that has not run does not
@@ -38,20 +38,15 @@ class CodeRows(Places):
 
 
 def listing(
-    engines: Sequence[Engine],
-    *,
-    gfxip: int,
-    sidecar: Sidecar,
-    sources: Sources,
-    names: Names,
-    problems: Problems,
+    engines: Sequence[Engine], objects: Objects, gfxip: int, problems: Problems
 ) -> tuple[Code, CodeRows]:
     """Return the code of a capture, by code object and address, and the row of each instruction in it."""
     programs: dict[tuple[int, int], Program] = {}
     for engine in engines:
         for key, program in engine.programs.items():
             programs.setdefault(key, program)
-    rows, places = _rows(sorted(programs.items()), sidecar, sources, names)
+    sidecar = objects.sidecar
+    rows, places = _rows(sorted(programs.items()), sidecar, objects.sources, objects.names)
     types = (np.int64, np.uint64, np.int64)
     columns = [np.array([one[at] for one in places], dtype=dtype) for at, dtype in enumerate(types)]
     numbers = CodeRows(*columns)

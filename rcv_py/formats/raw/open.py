@@ -32,7 +32,7 @@ from rcv_py.formats.raw.options import OFFICIAL, Early, Jobs, OfficialMissing, R
 from rcv_py.formats.raw.spill import Spill
 from rcv_py.formats.uiout.load import NO_WAVE, NOT_HERE, ONLY_MARKERS
 from rcv_py.formats.uiout.local_sources import sources_of
-from rcv_py.model.trace import NoWaves, Trace
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveColumns
 
 USUAL = RawOptions()
@@ -261,16 +261,7 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
     if is_part:
         text = "This is the beginning of the capture; the rest is being decoded."
         problems.inform(capture.folder.name, text, "Wait for it: totals grow until then.")
-    made = assembled(
-        capture.path,
-        found.engines,
-        sidecar=objects.sidecar,
-        sources=objects.sources,
-        names=objects.names,
-        target=objects.target,
-        reader=NoWaves(),
-        problems=problems,
-    )
+    made = assembled(capture.path, found.engines, objects, problems)
     problems += objects.doubts  # problems with source lines show when these are read
     if made.trace.has_only_markers:
         problems.inform(capture.folder.name, *ONLY_MARKERS, Affects.WAVES, brief=NOT_HERE)

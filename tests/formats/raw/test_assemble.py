@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,8 +15,6 @@ from rcv_py.formats.raw.objects import Extent, Places, Sidecar, address_map
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from tests.support.sqtt_truth import Raw, places_of_tokens, program_of, stream_of
-
-EMPTY = None
 
 
 def engines_of(raw: Raw) -> list[Engine]:
@@ -51,16 +50,13 @@ def put_together(raw: Raw) -> Assembled:
     def sources(codeobj: int, addresses: np.ndarray) -> Sequence[str]:
         return [f"/src/kernel.hip:{address}" for address in addresses.tolist()]
 
-    return assembled(
-        Path("/captures/one"),
-        engines_of(raw),
+    objects = SimpleNamespace(
         sidecar=Sidecar(),
         sources=sources,
         names=lambda codeobj, address: kernels.get((codeobj, address), ("", "")),
         target=said["arch"],
-        reader=EMPTY,
-        problems=Problems(),
     )
+    return assembled(Path("/captures/one"), engines_of(raw), objects, Problems())
 
 
 def opened(found: Assembled, folder: Path) -> Trace:
