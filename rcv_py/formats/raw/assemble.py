@@ -15,14 +15,14 @@ from rcv_py.formats.raw.engine import Engine
 from rcv_py.formats.raw.files import spans
 from rcv_py.formats.raw.listing import CodeRows, kernel_names, listing
 from rcv_py.formats.raw.objects import Claim, Objects, Places
-from rcv_py.formats.uiout.clock import NOMINAL_HZ, align
+from rcv_py.formats.uiout.clock import NOMINAL_HZ, align, clock_samples
 from rcv_py.formats.uiout.code import Code
 from rcv_py.formats.uiout.occupancy import hardware_events
 from rcv_py.formats.uiout.run_files import exact_target
 from rcv_py.formats.uiout.side_files import counter_samples, other_simd, shader_data
 from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.code import SourceFile
-from rcv_py.model.device import Clock, ClockSamples, Dispatch, HardwareEvents, OtherSimd, WaveEvents
+from rcv_py.model.device import Clock, Dispatch, HardwareEvents, OtherSimd, WaveEvents
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import NoWaves, Trace
 from rcv_py.model.waves import FACTS, TIMES, WaveColumns, WaveIndex
@@ -310,8 +310,7 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
         pairs = engine.stream.realtime
         pairs = pairs[(np.abs(pairs) < LIMIT).all(axis=1)]
         if len(pairs):
-            pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
-            samples[engine.se] = ClockSamples(frozen(pairs[:, 0].copy()), frozen(pairs[:, 1].copy()))
+            samples[engine.se] = clock_samples(pairs)
     offsets, ticks = align(samples)
     frequencies = (engine.stream.frequency for engine in engines if engine.stream.frequency > 0)
     busy = [engine.se for engine in engines if len(engine.stream.occupancy.time) or len(engine.facts)]

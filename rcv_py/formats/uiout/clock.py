@@ -87,6 +87,12 @@ def align(samples: Mapping[int, ClockSamples]) -> tuple[dict[int, int], float]:
     return (offsets, known) if is_valid else ({}, known)
 
 
+def clock_samples(pairs: np.ndarray) -> ClockSamples:
+    """Return pairs of cycles and ticks (int64 [n, 2]) by cycle."""
+    shader, realtime = pairs[np.argsort(pairs[:, 0], kind="stable")].T
+    return ClockSamples(columns.frozen(shader.copy()), columns.frozen(realtime.copy()))
+
+
 def _samples(data: dict[str, Any], problems: Problems) -> dict[int, ClockSamples]:
     samples: dict[int, ClockSamples] = {}
     skipped = 0
@@ -97,9 +103,8 @@ def _samples(data: dict[str, Any], problems: Problems) -> dict[int, ClockSamples
         table, bad = columns.number_rows(rows, 2, 2)
         skipped += bad
         if len(table):
-            table = table[np.argsort(table[:, 0], kind="stable")]
-            samples[se] = ClockSamples(columns.frozen(table[:, 0].copy()), columns.frozen(table[:, 1].copy()))
-            if np.any(np.diff(table[:, 1]) < 0):
+            samples[se] = clock_samples(table)
+            if np.any(np.diff(samples[se].realtime) < 0):
                 text = "{0}: the constant clock of {1} runs backwards; nanoseconds are doubtful."
                 hint = "Read times in cycles, or record the trace again."
                 problems.warn(FILE, Message(text, FILE, place_name(se)), hint)

@@ -126,15 +126,7 @@ def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problem
     kinds = {name: int(kind_of(name[:64], architecture)) for name in mnemonics}
     kind = np.array([kinds[name] for name in names], dtype=np.uint8)
     is_label = _is_label(columns, kind)
-    arranged = layout(
-        columns.text,
-        columns.source,
-        codeobj=columns.numbers["codeobj"],
-        address=columns.numbers["vaddr"],
-        is_label=is_label,
-        entries=_entries(data.get("kernels")),
-        version=text_of(data.get("version")),
-    )
+    arranged = layout(columns, is_label, _entries(data.get("kernels")), text_of(data.get("version")))
     shown = zip(columns.source, is_label.tolist(), strict=True)
     found = chains(["" if label else source for source, label in shown])
     rest = "only the ends of paths and the innermost calls are kept"
@@ -406,20 +398,14 @@ class ProgramOrder(NamedTuple):
 
 
 def layout(
-    text: list[str],
-    source: list[str],
-    *,
-    codeobj: np.ndarray,
-    address: np.ndarray,
-    is_label: np.ndarray,
-    entries: Mapping[Place, Entry],
-    version: str,
+    columns: CodeColumns, is_label: np.ndarray, entries: Mapping[Place, Entry], version: str
 ) -> ProgramOrder:
     """Divide the rows into kernels: a row belongs to the last kernel that begins at or before its address.
 
     The file's order is kept unless a kernel's rows are scattered in it; then each kernel's rows are
     brought together, by address.
     """
+    text, codeobj, address = columns.text, columns.numbers["codeobj"], columns.numbers["vaddr"]
     places = list(zip(codeobj.tolist(), address.tolist(), strict=True))
     begins = _begins(text, places, is_label, entries)
     owner = _owners(codeobj, address, begins, is_label)
@@ -434,7 +420,7 @@ def layout(
         kernel[head:stop] = len(kernels)
         name, nice = entries.get(places[row]) or (symbol(text[row], version), "")
         if not nice and text[row].startswith(";"):
-            nice = elide_right(source[row], NAME_LETTERS)
+            nice = elide_right(columns.source[row], NAME_LETTERS)
         kernels.append(Kernel(name, nice or demangled(name), head, stop))
     return ProgramOrder(order, kernel, tuple(kernels))
 
