@@ -1,6 +1,5 @@
 """Decode one `.att` file to one `Engine`, in any process, with its Problems."""
 
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,7 @@ from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import read_bytes, read_start
 from rcv_py.formats.isa.processes import unanswered
 from rcv_py.formats.raw import stitch as stitching
-from rcv_py.formats.raw.engine import Engine, Walk, Where, engine_of, entries_of, known, texts_of
+from rcv_py.formats.raw.engine import Engine, FoundCode, Walk, engine_of, entries_of, known, texts_of
 from rcv_py.formats.raw.files import RawCapture, StreamFile
 from rcv_py.formats.raw.objects import AddressMap, Load, Objects, Places, address_map, forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, RawOptions
@@ -65,16 +64,12 @@ def decoded_engine(job: EngineJob) -> Engine:
         else:
             code, walk = _walk(stream, loads, objects)
             places = Places(code.number.astype(np.int64), code.address)
-            found = _Found(stream, places, code.text, walk, where=loads)
+            found = FoundCode(stream, places, code.text, walk, where=loads)
         if not is_part:  # whose waves are cut off
             _report_stream(name, found.stream, problems)
+        spill = None if job.spill is None else Spill(job.spill)
         engine = engine_of(
-            name,
-            job.stream.se,
-            **found._asdict(),
-            programs_at=objects.programs_at,
-            columns=None if job.spill is None else Spill(job.spill),
-            threads=job.threads,
+            name, job.stream.se, found, objects.programs_at, columns=spill, threads=job.threads
         )
     _report_code(engine, problems)
     is_sure = unanswered() == before
@@ -89,24 +84,13 @@ def decoded_engine(job: EngineJob) -> Engine:
     )
 
 
-class _Found(NamedTuple):
-    """A stream, all instructions that its tokens may belong to, and the walk that finds them."""
-
-    stream: DecodedStream
-    code: Places
-    texts: Sequence[str]
-    walk: Walk
-    where: Where
-    hidden: np.ndarray | None = None  # int64 [code, 3], as `CodeTable.hidden`
-
-
 def _last(stream: DecodedStream) -> int:
     return max(int(times.max(initial=0)) for times in (stream.waves.end, stream.occupancy.time))
 
 
 def _official(
     job: EngineJob, ours: DecodedStream, loads: AddressMap, objects: Objects, problems: Problems
-) -> _Found:
+) -> FoundCode:
     """The output of AMD's decoder for the file; its input has our load addresses of code objects."""
     from rcv_py.formats.raw import official as amd  # noqa: PLC0415 - rarely there
 
@@ -120,7 +104,7 @@ def _official(
         )
         hint = "Leave out --decoder official: the decoder of rcv reads it."
         problems.fail(name, lost, hint, Affects.WAVES)
-    return _Found(
+    return FoundCode(
         stream=replace(found.stream, version=ours.version, cu=ours.cu, simds=ours.simds),
         code=found.pcs,
         texts=texts_of(found.pcs, objects.programs_at(found.pcs)),

@@ -94,26 +94,31 @@ def known(waves: RecordedWaves, row: np.ndarray) -> Walk:
     return walk
 
 
+class FoundCode(NamedTuple):
+    """A stream, all instructions that its tokens may belong to, and the walk that finds them."""
+
+    stream: DecodedStream
+    code: Places
+    texts: Sequence[str]
+    walk: Walk
+    where: Where
+    hidden: np.ndarray | None = None  # int64 [code, 3], as `CodeTable.hidden`
+
+
 def engine_of(
     name: str,
     se: int,
-    stream: DecodedStream,
-    *,
-    code: Places,
-    texts: Sequence[str],
-    walk: Walk,
-    where: Where,
+    found: FoundCode,
     programs_at: Callable[[Places], Programs],
+    *,
     columns: Spill | None = None,
     threads: int = 1,
-    hidden: np.ndarray | None = None,
 ) -> Engine:
     """Build the engine from its decoded stream.
 
-    `code` are all instructions that a token may belong to, `texts` their texts, and `hidden` what is known to
-    be hidden of each; `walk` finds which.
     Columns of waves are appended to `columns`, which must be empty; None: a list.
     """
+    stream, code, texts, walk, where, hidden = found
     waves = stream.waves
     order, wid = retained_waves(waves)
 

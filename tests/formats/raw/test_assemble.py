@@ -10,7 +10,7 @@ import pytest
 from rcv_py.base.problems import Problems
 from rcv_py.formats.packed.capture import open_packed, write_packed
 from rcv_py.formats.raw.assemble import Assembled, _Once, assembled
-from rcv_py.formats.raw.engine import Engine, engine_of, entries_of, known, texts_of
+from rcv_py.formats.raw.engine import Engine, FoundCode, engine_of, entries_of, known, texts_of
 from rcv_py.formats.raw.objects import Extent, Places, Sidecar, address_map
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -28,18 +28,9 @@ def engines_of(raw: Raw) -> list[Engine]:
         places, row = places_of_tokens(engine)
         program = program_of(said["code"][id])
         programs = {(int(id), int(program.address[0])): program}
-        found.append(
-            engine_of(
-                engine["file"],
-                engine["se"],
-                stream,
-                code=places,
-                texts=texts_of(places, programs),
-                walk=known(stream.waves, row),
-                where=address_map((), extents, entries_of(stream), lambda *_: 0),
-                programs_at=lambda _, found=programs: found,
-            )
-        )
+        loads = address_map((), extents, entries_of(stream), lambda *_: 0)
+        code = FoundCode(stream, places, texts_of(places, programs), known(stream.waves, row), loads)
+        found.append(engine_of(engine["file"], engine["se"], code, lambda _, found=programs: found))
     return found
 
 
