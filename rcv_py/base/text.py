@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import cache
-from math import ceil
+from math import ceil, isfinite
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Self
 
@@ -325,6 +325,17 @@ def visible(text: str, keep: str = "") -> str:
 def encodable(text: str) -> str:
     r"""Return the text with an escape such as `\udc80` for each lone surrogate, which UTF-8 cannot encode."""
     return text if text.isascii() else _HALF.sub(lambda found: _escape(found[0]), text)
+
+
+def plain_document(value: Any) -> Any:
+    """Return a document as readers of its JSON get it: lists, valid texts, None in place of nan."""
+    if isinstance(value, dict):
+        return {plain_document(key): plain_document(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_document(item) for item in value]
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return encodable(value)[:] if isinstance(value, str) else value
 
 
 def _escape(letter: str) -> str:

@@ -6,7 +6,6 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
 from io import StringIO
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -175,19 +174,8 @@ def json_text(document: Mapping[str, Any]) -> str:
     try:
         data = orjson.dumps(document, option=orjson.OPT_INDENT_2)
     except TypeError:  # a name that is not valid text
-        data = orjson.dumps(plain_document(document), option=orjson.OPT_INDENT_2)
+        data = orjson.dumps(words.plain_document(document), option=orjson.OPT_INDENT_2)
     return words.escaped_json(data.decode())
-
-
-def plain_document(value: Any) -> Any:
-    """Return a document as readers of its JSON get it: lists, valid texts, None in place of nan."""
-    if isinstance(value, dict):
-        return {plain_document(key): plain_document(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain_document(item) for item in value]
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    return words.encodable(value)[:] if isinstance(value, str) else value
 
 
 _FILTERS = (

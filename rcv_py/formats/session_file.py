@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import orjson
 
 from rcv_py import __version__
-from rcv_py.base.errors import BrokenFile, NotATrace
+from rcv_py.base.errors import NotATrace
 from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.columns import table_of
 from rcv_py.formats.input.files import parse_json, read_bytes
 from rcv_py.formats.input.limits import PATH_LETTERS
-from rcv_py.formats.notes.document import FILE_BYTES, MAX_RECORDS, document_of, read_notes
+from rcv_py.formats.notes.document import FILE_BYTES, document_of, parse_bounded, read_notes
 from rcv_py.formats.notes.store import identity
 from rcv_py.model.notes import Note
 from rcv_py.model.trace import Trace
@@ -44,9 +44,7 @@ def read_session(path: Path) -> SavedSession:
     The capture is searched relative to the file, then at its path when the session was saved.
     """
     data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
-    if data.count(b"{") + data.count(b"[") > MAX_RECORDS:
-        raise BrokenFile(path.name, Message("it has more than {0:,} objects and lists", MAX_RECORDS))
-    document = table_of(parse_json(data, path.name))
+    document = table_of(parse_bounded(data, path.name))
     if not isinstance(document.get("capture"), dict):
         raise NotATrace(path, "it is no session that this program saved")
     if document.get("session") != FORMAT:

@@ -17,8 +17,8 @@ import orjson
 
 from rcv_py.base.errors import Cancelled, RcvError, UsageError
 from rcv_py.base.machine.ending import check_end
-from rcv_py.base.text import count, elide_right, visible
-from rcv_py.cli.answer import CommandAnswer, plain_document
+from rcv_py.base.text import count, elide_right, plain_document, visible
+from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import run_command

@@ -30,7 +30,7 @@ import orjson
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Severity
 from rcv_py.base.tables import table
-from rcv_py.base.text import Message, elide_right, encodable
+from rcv_py.base.text import Message, elide_right, plain_document
 from rcv_py.formats.input.columns import list_of, table_of, text_of
 from rcv_py.formats.input.files import parse_json
 from rcv_py.model.ids import WaveId
@@ -157,7 +157,7 @@ class NoteDocument:
         try:
             return orjson.dumps(document, option=option)
         except TypeError:  # a lone surrogate, which UTF-8 cannot encode
-            return orjson.dumps(_encodable(document), option=option)
+            return orjson.dumps(plain_document(document), option=option)
 
 
 def read_notes(data: bytes, name: str, kept_in: str = "", lanes: SlotClocks = NO_LANES) -> NoteDocument:
@@ -165,12 +165,7 @@ def read_notes(data: bytes, name: str, kept_in: str = "", lanes: SlotClocks = NO
 
     `lanes` are the capture's; without them a wave that is named by its slot alone is unknown.
     """
-    if len(data) > FILE_BYTES:
-        large = Message("it has {0:,} bytes, more than the {1:,} that are accepted", len(data), FILE_BYTES)
-        raise BrokenFile(name, large)
-    if data.count(b"{") + data.count(b"[") > MAX_RECORDS:
-        raise BrokenFile(name, Message("it has more than {0:,} objects and lists", MAX_RECORDS))
-    document = parse_json(data, name)
+    document = parse_bounded(data, name)
     head = document if isinstance(document, dict) else None
     known, rows_by_key = table("notes")["lists"], table_of(document)
     key = next((one for one in known if isinstance(rows_by_key.get(one), list)), LIST)
@@ -182,6 +177,16 @@ def read_notes(data: bytes, name: str, kept_in: str = "", lanes: SlotClocks = NO
     entries += [NoteEntry(row, None) for row in rows[MAX_NOTES:]]
     left_out = sum(entry.note is None for entry in entries)
     return NoteDocument(entries=tuple(entries), head=head, key=key, lanes=lanes, left_out=left_out)
+
+
+def parse_bounded(data: bytes, name: str) -> object:
+    """Return the contents of a JSON file that may hold notes; raise BrokenFile for a larger one."""
+    if len(data) > FILE_BYTES:
+        large = Message("it has {0:,} bytes, more than the {1:,} that are accepted", len(data), FILE_BYTES)
+        raise BrokenFile(name, large)
+    if data.count(b"{") + data.count(b"[") > MAX_RECORDS:
+        raise BrokenFile(name, Message("it has more than {0:,} objects and lists", MAX_RECORDS))
+    return parse_json(data, name)
 
 
 def document_of(
@@ -363,11 +368,3 @@ def _span(named: Mapping[str, Any]) -> TimeWindow | None:
     if begin is None:
         return None
     return TimeWindow(begin, begin + 1 if end is None else end)
-
-
-def _encodable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {_encodable(key): _encodable(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_encodable(one) for one in value]
-    return encodable(value) if isinstance(value, str) else value
