@@ -1,6 +1,7 @@
 """The enumerations of a trace and what their values mean."""
 
 from enum import IntEnum
+from typing import Self
 
 from rcv_py.base.text import TextEnum
 
@@ -83,32 +84,27 @@ def state_name(data: str) -> str:
 
 
 class StallReason(IntEnum):
-    """Why a PC sample did not issue (stochastic sampling)."""
+    """Why a PC sample did not issue (stochastic sampling): a name for people, and what it means."""
 
-    NONE = 0
-    FETCH = 1
-    ALU_DEPENDENCY = 2
-    WAITCNT = 3
-    INTERNAL = 4
-    BARRIER = 5
-    ARBITER_LOST = 6
-    PIPE_STALLED = 7
-    OTHER = 8
-    SLEEPING = 9
+    text: str
+    meaning: str
 
+    def __new__(cls, number: int, text: str = "", meaning: str = "") -> Self:
+        """Make a member."""
+        member = int.__new__(cls, number)
+        member._value_, member.text, member.meaning = number, text, meaning
+        return member
 
-REASON_TEXT = {
-    StallReason.NONE: "none",
-    StallReason.FETCH: "instruction fetch",
-    StallReason.ALU_DEPENDENCY: "ALU dependency",
-    StallReason.WAITCNT: "wait count",
-    StallReason.INTERNAL: "internal instruction",
-    StallReason.BARRIER: "barrier",
-    StallReason.ARBITER_LOST: "lost arbitration",
-    StallReason.PIPE_STALLED: "pipe stalled",
-    StallReason.OTHER: "other wait",
-    StallReason.SLEEPING: "sleeping",
-}
+    NONE = 0, "none", "no reason was recorded"
+    FETCH = 1, "instruction fetch", "the next instruction had not been fetched"
+    ALU_DEPENDENCY = 2, "ALU dependency", "a result of an arithmetic instruction was not ready"
+    WAITCNT = 3, "wait count", "it waited for a counter of outstanding memory operations"
+    INTERNAL = 4, "internal instruction", "it was handled inside the sequencer"
+    BARRIER = 5, "barrier", "it waited for the other waves of its workgroup"
+    ARBITER_LOST = 6, "lost arbitration", "another wave was chosen"
+    PIPE_STALLED = 7, "pipe stalled", "it was chosen, but its unit could not accept it"
+    OTHER = 8, "other wait", "it waited for something else"
+    SLEEPING = 9, "sleeping", "the wave slept"
 
 
 class EventKind(TextEnum):

@@ -1,12 +1,12 @@
 """Contents of a profiler's database or document: tables of kernels, devices, counters, PC samples."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.cost.pc_samples import reason_meaning, reason_name
+from rcv_py.analysis.cost.pc_samples import RowSamples, reason_meaning, reason_name, summed
 from rcv_py.base.text import short_kernel
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import StallReason
@@ -61,37 +61,28 @@ STALLS = Spec(
 )
 
 
-def sample_table(found: PcSamples | None) -> ResultTable:
-    """Return one row an instruction."""
-    if found is None:
+def _samples(profile: Profile) -> ResultTable:
+    """One row an instruction."""
+    if (found := profile.samples) is None:
         return ResultTable.of_rows(SAMPLES, [])
-    return ResultTable(
-        SAMPLES,
-        {
-            "text": list(found.text),
-            "code_object": found.code_object,
-            "offset": found.offset.astype(np.int64),
-            "kernel": list(found.kernel),
-            "source": [source.partition(" -> ")[0] for source in found.source],
-            "recording": found.recording,
-            **outcomes(found, np.arange(len(found)), len(found)),
-        },
-    )
+    sources = [source.partition(" -> ")[0] for source in found.source]
+    columns = {"offset": found.offset.astype(np.int64), "source": sources, **outcomes(found)}
+    return ResultTable.of(SAMPLES, found, columns)
 
 
-def line_table(found: PcSamples | None) -> ResultTable:
-    """Return one row a source line, without samples whose line is unknown."""
-    number: dict[str, int] = {"": 0}
-    sources = () if found is None else found.source
-    of = [number.setdefault(source.partition(" -> ")[0], len(number)) for source in sources]
-    if found is None or len(number) == 1:
+def _lines(profile: Profile) -> ResultTable:
+    """One row a source line, without samples whose line is unknown."""
+    if (found := profile.samples) is None:
         return ResultTable.of_rows(LINES, [])
-    columns = outcomes(found, np.array(of, dtype=np.int64), len(number))
+    number: dict[str, int] = {"": 0}
+    of = [number.setdefault(source.partition(" -> ")[0], len(number)) for source in found.source]
+    columns = outcomes(summed(found, np.array(of, dtype=np.int64), len(number)))
     return ResultTable(LINES, {"source": list(number), **columns})[1:].sorted("samples")
 
 
-def stall_table(found: PcSamples | None) -> ResultTable:
-    """Return one row a stall reason that occurs."""
+def _stalls(profile: Profile) -> ResultTable:
+    """One row a stall reason that occurs."""
+    found = profile.samples
     count = np.zeros(0, dtype=np.int64) if found is None else found.reasons.sum(axis=0)
     order = np.argsort(-count, kind="stable")
     reasons = order[count[order] > 0]
@@ -106,37 +97,21 @@ def stall_table(found: PcSamples | None) -> ResultTable:
     )
 
 
-def outcomes(found: PcSamples, row: np.ndarray, size: int) -> Mapping[str, Any]:
-    """Return the columns of OUTCOMES for groups of instructions; `row`, int64 [n], is the group of each."""
-
-    def total(column: np.ndarray) -> np.ndarray:
-        return np.bincount(row, column, size).astype(np.int64)
-
-    def mean(column: np.ndarray) -> np.ndarray:
-        known = ~np.isnan(column)
-        weight = np.bincount(row[known], found.samples[known], size)
-        value = np.bincount(row[known], (column * found.samples)[known], size)
-        return np.where(weight > 0, value / np.maximum(weight, 1), np.nan)
-
-    return {
-        "samples": total(found.samples),
-        "issued": total(found.issued),
-        **by_reason(np.stack([total(column) for column in found.reasons.T], axis=1)),
-        "lanes": mean(found.lanes),
-        "waves": mean(found.waves),
-    }
-
-
-def by_reason(reasons: np.ndarray) -> dict[str, Any]:
-    """Return columns of samples that did not issue, from their counts by StallReason, int64 [n, k]."""
+def outcomes(found: PcSamples | RowSamples) -> dict[str, Any]:
+    """Return the columns of OUTCOMES."""
+    reasons = found.reasons
     known = np.zeros((len(reasons), len(StallReason)), dtype=np.int64)
     known[:, : reasons.shape[1]] = reasons[:, : len(StallReason)]
     known[:, StallReason.OTHER] += reasons[:, len(StallReason) :].sum(axis=1)
     main = np.where(reasons.any(axis=1), reasons.argmax(axis=1), -1)
     return {
+        "samples": found.samples,
+        "issued": found.issued,
         "stalled": reasons.sum(axis=1),
         "reason": [reason_name(reason) if reason >= 0 else "" for reason in main.tolist()],
         "reasons": known,
+        "lanes": found.lanes,
+        "waves": found.waves,
     }
 
 
@@ -232,51 +207,6 @@ CODE_OBJECTS = Spec(
     RECORDING,
     nothing="It lists no code object.",
 )
-TABLES = {
-    "kernels": KERNELS,
-    "agents": AGENTS,
-    "counters": COUNTERS,
-    "samples": SAMPLES,
-    "lines": LINES,
-    "stalls": STALLS,
-    "graphs": GRAPHS,
-    "dispatches": DISPATCHES,
-    "objects": CODE_OBJECTS,
-}
-FACTS = (
-    kinds.TEXT("file", "The file"),
-    Field("form", kinds.choice("rocpd", "results.json"), "What it is"),
-    kinds.TEXT("version", "Version of its schema; empty if it does not say"),
-    kinds.TEXT("command", "What was profiled; empty if it does not say"),
-    kinds.COUNT("launches", "Launches of kernels"),
-    kinds.COUNT("executions", "Executions of these launches: a replay executes a launch once a pass"),
-    kinds.COUNT("code_objects", "Code objects that were loaded"),
-    Field("files", kinds.texts("Name of a file."), "Raw traces and code objects of the run that it names"),
-    kinds.COUNT("spm_series", "Streamed counters: one series per counter and place"),
-    kinds.COUNT("pc_samples", "PC samples, including invalid ones"),
-    kinds.COUNT("invalid_samples", "PC samples that cannot be right, which are counted nowhere else"),
-    kinds.TEXT("trace", "Whether a thread trace is inside, a sentence"),
-    Field("problems", kinds.texts("A sentence."), "What could not be read"),
-    *(spec.field(name) for name, spec in TABLES.items()),
-)
-SCHEMA = Schema(
-    "profile", "What a database or document of rocprofv3 holds.", FACTS, version=1, command="info"
-)
-
-
-def tables(profile: Profile) -> dict[str, ResultTable]:
-    """Return the tables of a profile by name, empty ones too."""
-    return {
-        "kernels": _kernels(profile),
-        "agents": _agents(profile),
-        "counters": _counters(profile),
-        "samples": sample_table(profile.samples),
-        "lines": line_table(profile.samples),
-        "stalls": stall_table(profile.samples),
-        "graphs": _graphs(profile),
-        "dispatches": _dispatches(profile),
-        "objects": _code_objects(profile),
-    }
 
 
 def _kernels(profile: Profile) -> ResultTable:
@@ -367,3 +297,40 @@ def _code_objects(profile: Profile) -> ResultTable:
     held = Counter((kernel.recording, kernel.code_object) for kernel in profile.kernels)
     kernels = [held[one.recording, one.id] for one in profile.code]
     return ResultTable.of(CODE_OBJECTS, profile.code, {"kernels": kernels})
+
+
+_TABLES: dict[str, tuple[Spec, Callable[[Profile], ResultTable]]] = {
+    "kernels": (KERNELS, _kernels),
+    "agents": (AGENTS, _agents),
+    "counters": (COUNTERS, _counters),
+    "samples": (SAMPLES, _samples),
+    "lines": (LINES, _lines),
+    "stalls": (STALLS, _stalls),
+    "graphs": (GRAPHS, _graphs),
+    "dispatches": (DISPATCHES, _dispatches),
+    "objects": (CODE_OBJECTS, _code_objects),
+}
+FACTS = (
+    kinds.TEXT("file", "The file"),
+    Field("form", kinds.choice("rocpd", "results.json"), "What it is"),
+    kinds.TEXT("version", "Version of its schema; empty if it does not say"),
+    kinds.TEXT("command", "What was profiled; empty if it does not say"),
+    kinds.COUNT("launches", "Launches of kernels"),
+    kinds.COUNT("executions", "Executions of these launches: a replay executes a launch once a pass"),
+    kinds.COUNT("code_objects", "Code objects that were loaded"),
+    Field("files", kinds.texts("Name of a file."), "Raw traces and code objects of the run that it names"),
+    kinds.COUNT("spm_series", "Streamed counters: one series per counter and place"),
+    kinds.COUNT("pc_samples", "PC samples, including invalid ones"),
+    kinds.COUNT("invalid_samples", "PC samples that cannot be right, which are counted nowhere else"),
+    kinds.TEXT("trace", "Whether a thread trace is inside, a sentence"),
+    Field("problems", kinds.texts("A sentence."), "What could not be read"),
+    *(spec.field(name) for name, (spec, _) in _TABLES.items()),
+)
+SCHEMA = Schema(
+    "profile", "What a database or document of rocprofv3 holds.", FACTS, version=1, command="info"
+)
+
+
+def tables(profile: Profile) -> dict[str, ResultTable]:
+    """Return the tables of a profile by name, empty ones too."""
+    return {name: make(profile) for name, (_, make) in _TABLES.items()}

@@ -15,22 +15,9 @@ from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.base.text import Message, percent, plural, short_kernel
 from rcv_py.base.text import count as count_text
 from rcv_py.model.code import CodeTable
-from rcv_py.model.kinds import REASON_TEXT, StallReason
+from rcv_py.model.kinds import StallReason
 from rcv_py.model.profile import PcSamples
 from rcv_py.model.trace import Trace
-
-REASON_MEANING = {
-    StallReason.NONE: "no reason was recorded",
-    StallReason.FETCH: "the next instruction had not been fetched",
-    StallReason.ALU_DEPENDENCY: "a result of an arithmetic instruction was not ready",
-    StallReason.WAITCNT: "it waited for a counter of outstanding memory operations",
-    StallReason.INTERNAL: "it was handled inside the sequencer",
-    StallReason.BARRIER: "it waited for the other waves of its workgroup",
-    StallReason.ARBITER_LOST: "another wave was chosen",
-    StallReason.PIPE_STALLED: "it was chosen, but its unit could not accept it",
-    StallReason.OTHER: "it waited for something else",
-    StallReason.SLEEPING: "the wave slept",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +69,12 @@ def stall_reasons(code: CodeTable, rows: slice | None = None) -> StallReasons:
 def reason_name(reason: int) -> str:
     """Return the name of a reason, or its number if unknown."""
     is_known = 0 <= reason < len(StallReason)
-    return REASON_TEXT[StallReason(reason)] if is_known else Message("reason {0}", reason)
+    return StallReason(reason).text if is_known else Message("reason {0}", reason)
 
 
 def reason_meaning(reason: int) -> str:
     """Return the meaning of a reason, "" if unknown."""
-    return REASON_MEANING[StallReason(reason)] if 0 <= reason < len(StallReason) else ""
+    return StallReason(reason).meaning if 0 <= reason < len(StallReason) else ""
 
 
 SURE = 3.0  # standard errors: beyond, a difference is no chance
@@ -158,7 +145,7 @@ def placed_samples(samples: PcSamples, trace: Trace) -> RowSamples:
     code = trace.code
     has_places = bool(len(samples)) and bool((samples.code_object >= 0).all())
     row, of = (_by_place if has_places else _by_text)(samples, trace)
-    found = _summed(samples, row, len(code))
+    found = summed(samples, row, len(code))
     placed = int(found.samples.sum())
     why = "" if placed else _why_none(samples, trace)
     return found._replace(of=of, elsewhere=int(samples.samples.sum()) - placed, why=why)
@@ -166,12 +153,12 @@ def placed_samples(samples: PcSamples, trace: Trace) -> RowSamples:
 
 def grouped(found: RowSamples, first: np.ndarray) -> RowSamples:
     """Return the samples with the row `first[i]`, int64 [n], standing for row i."""
-    summed = _summed(found, first, len(first))
-    return summed._replace(of=first[found.of], elsewhere=found.elsewhere, why=found.why)
+    rows = summed(found, first, len(first))
+    return rows._replace(of=first[found.of], elsewhere=found.elsewhere, why=found.why)
 
 
-def _summed(samples: PcSamples | RowSamples, row: np.ndarray, size: int) -> RowSamples:
-    """The samples by row, int64 [n], of which -1 is none."""
+def summed(samples: PcSamples | RowSamples, row: np.ndarray, size: int) -> RowSamples:
+    """Return the samples by row, `row[i]` of instruction i, int64 [n]; -1 is none."""
     here = row >= 0
     at, count = row[here], samples.samples[here]
 

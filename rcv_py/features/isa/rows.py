@@ -11,6 +11,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients, LineBars, annotation
+from rcv_py.analysis.cost.pc_samples import reason_name
 from rcv_py.analysis.cost.place_text import known_place, place_text
 from rcv_py.analysis.program.blocks import BlockCosts, Blocks, block_costs, labels
 from rcv_py.base.text import Message, join_texts, percent, plural
@@ -18,7 +19,7 @@ from rcv_py.features.isa.arrows import LEGEND, MIN_PX
 from rcv_py.features.isa.program import ProgramStructure
 from rcv_py.features.isa.result import LABELS, LINES
 from rcv_py.model.code import CodeTable
-from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import SUMS
@@ -241,10 +242,7 @@ def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
     def reason_text(row: int, reason: int) -> str:
         if reason < 0 or table is None:
             return ""
-        name: str = Message("reason {0}", reason)
-        if reason < len(StallReason):
-            name = REASON_TEXT.get(StallReason(reason), "")
-        return Message("{0} {1:.0f} %", name, 100.0 * table[row, reason] / table[row].sum())
+        return Message("{0} {1:.0f} %", reason_name(reason), 100.0 * table[row, reason] / table[row].sum())
 
     reasons = tuple(reason_text(row, reason) for row, reason in enumerate(rows.reason))
     counts = (

@@ -7,11 +7,12 @@ import numpy as np
 from rcv_py.analysis.cost.pc_samples import RowSamples, SampledShares, SamplesOfRun, grouped, sampled_shares
 from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.base.text import Message, count, percent, plural
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import PEOPLE, Field, unknown
-from rcv_py.results.profile import OUTCOMES, by_reason
+from rcv_py.results.profile import OUTCOMES, outcomes
 from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 _OF_TRACED = "Part of the latency and idle time of the traced waves; null without a thread trace"
@@ -83,15 +84,11 @@ def samples_table(
     }
     spec = ROWS.hide(PEOPLE, *" ".join(names for names, is_so in hidden.items() if is_so).split())
     columns: Columns = {
+        **outcomes(of_rows(found, rows)),
         "instruction": np.full(len(rows), -1) if is_line else rows,
-        "samples": found.samples[rows],
         "share_of_samples": shares.sampled,
         "share_of_traced": shares.traced,
         "differs": [_DIFFERS[sign] for sign in shares.sure.tolist()],
-        "issued": found.issued[rows],
-        **by_reason(found.reasons[rows]),
-        "lanes": found.lanes[rows],
-        "waves": found.waves[rows],
         "text": ["" if is_line else trace.code.text[row] for row in rows.tolist()],
         "source": [source_of(trace, row) for row in rows.tolist()],
     }
