@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.cost.distribution import (
-    MEASURES,
     NEVER,
     DistributionChoice,
     distribution_view,
@@ -17,6 +16,7 @@ from rcv_py.analysis.cost.distribution import (
     latency_spreads,
     spread,
 )
+from rcv_py.model.modes import MEASURES
 from tests.analysis import build
 from tests.analysis.in_memory import line_hits
 from tests.support.fixtures import fixture_of_each

@@ -259,7 +259,7 @@ def _outside(
     """
     outside = np.full(len(token), -1, dtype=np.int64)
     last, owner = stream.survey.last, stream.owner[token]
-    index = np.array([wave.row for wave in stream.tokens.waves], dtype=np.int64)
+    index = stream.tokens.rows
     issued = np.where(front >= 0, stream.issue[front], -_FAR)
     wave = index[stream.owner[front]]
     for number in ascending(stream.cu[owner]).tolist():

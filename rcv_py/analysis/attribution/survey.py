@@ -146,8 +146,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Seen:
     line = tokens.code_rows(len(trace.code))
     found = candidates_in(tokens, replay(tokens, trace.code, trace.architecture), line, trace)
     some = np.flatnonzero(found.is_alone & (tokens.stall.take(found.token) > of_code.step))
-    engine = np.array([wave.id.se for wave in tokens.waves], dtype=np.int64)
-    of_wait = engine.take(tokens.owner.take(found.token.take(some)))
+    of_wait = tokens.engines.take(tokens.owner.take(found.token.take(some)))
     place = of_wait * len(of_code) + line.take(found.operation.take(some))
     key = place << _SHIFT | np.minimum(found.age.take(some), _OLDEST)
     last = _last_operations(tokens, line, of_code.unit)
@@ -156,10 +155,6 @@ def _map(trace: Trace, parcel: Parcel) -> _Seen:
 
 def _last_operations(tokens: TokenColumns, line: ndarray, unit_of: ndarray) -> LastOperations:
     """Return the last operations; `unit_of` is the unit of each row of Lines."""
-    wave, se, cu = (
-        np.array(column, dtype=np.int64)
-        for column in zip(*((-1, 0, 0), *((one.row, one.id.se, one.cu) for one in tokens.waves)), strict=True)
-    )
     work = np.flatnonzero(np.isin(unit_of, MEMORY).take(line))
     unit, last = unit_of.take(line.take(work)), []
     for each in MEMORY:
@@ -168,9 +163,9 @@ def _last_operations(tokens: TokenColumns, line: ndarray, unit_of: ndarray) -> L
         stop = np.append(first, len(mine))[1:]
         last.append(mine[largest_in(tokens.issue.take(mine), first, stop, is_last=True)])
     rows = np.sort(np.concatenate(last))
-    owner = tokens.owner[rows] + 1
-    place = place_of(se[owner], cu[owner], unit_of[line[rows]].astype(np.int64))
-    return LastOperations(place, tokens.issue[rows], wave[owner], line[rows])
+    owner = tokens.owner[rows]
+    place = place_of(tokens.engines[owner], tokens.cus[owner], unit_of[line[rows]].astype(np.int64))
+    return LastOperations(place, tokens.issue[rows], tokens.rows[owner], line[rows])
 
 
 def _finish(trace: Trace, part: _Seen) -> Survey:

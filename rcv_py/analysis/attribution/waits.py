@@ -70,8 +70,7 @@ def wait_ends_in(tokens: TokenColumns, links: WaitLinks, trace: Trace, survey: S
     """Return which operation ended each wait, of waves of any shader engines."""
     line = tokens.code_rows(len(trace.code))
     found = candidates_in(tokens, links, line, trace)
-    engine = np.array([survey.place(wave.id.se) for wave in tokens.waves], dtype=np.int64)
-    engine = engine.take(tokens.owner.take(found.token))
+    engine = np.searchsorted(survey.engine, tokens.engines).take(tokens.owner.take(found.token))
     return _ends_of(found, survey, engine, line[found.operation], trace.architecture.base_clock)
 
 

@@ -208,13 +208,13 @@ class _Groups(NamedTuple):
 
 def _map(groups: _Groups, trace: Trace, parcel: Parcel) -> _Costs:
     tokens, n = parcel.own, max(1, len(trace.code))
-    row = np.array([wave.row for wave in tokens.waves], dtype=np.int64)
-    place = np.array([(wave.id.se, wave.cu, groups.number[wave.row]) for wave in tokens.waves], np.int64)
+    row = tokens.rows
+    place = np.column_stack([tokens.engines, tokens.cus, groups.number[row]])
     known = np.flatnonzero((tokens.line >= 0) & (tokens.line < len(trace.code)))
     group = groups.joined(trace)[1][groups.place(row)]
     key = group[tokens.owner[known]] * n + tokens.line[known]
     columns = (tokens.duration[known], tokens.stall[known], tokens.idle[known])
-    return _Costs(summed(key, np.ones_like(key), *columns), row, place.reshape(-1, 3))
+    return _Costs(summed(key, np.ones_like(key), *columns), row, place)
 
 
 _MERGE = by_field(_Costs, cells=added(4), row=stacked(), place=stacked(3))

@@ -162,7 +162,7 @@ class Parcel:
         """Split a parcel with many more than `few` tokens by SIMD, for analyses that need no more."""
         if len(self.tokens) <= SLACK * few:
             return [self]
-        place = np.array([(wave.id.se << 8) + wave.id.simd for wave in self.tokens.waves], dtype=np.int64)
+        place = self.tokens.places
         return [self._part(place == simd) for simd in ascending(place)]
 
     def by_wave(self, few: int = FEW) -> list[Parcel]:

@@ -84,9 +84,34 @@ class TokenColumns:
         return _numbers([wave.begin for wave in self.waves]), _numbers([wave.end for wave in self.waves])
 
     @cached_property
+    def rows(self) -> np.ndarray:
+        """Row of each wave in the wave index, int64 [waves]."""
+        return _numbers([wave.row for wave in self.waves])
+
+    @cached_property
+    def engines(self) -> np.ndarray:
+        """Shader engine of each wave, int64 [waves]."""
+        return _numbers([wave.id.se for wave in self.waves])
+
+    @cached_property
+    def cus(self) -> np.ndarray:
+        """Compute unit of each wave, int64 [waves], -1 if unknown."""
+        return _numbers([wave.cu for wave in self.waves])
+
+    @cached_property
+    def simds(self) -> np.ndarray:
+        """SIMD of each wave, int64 [waves]."""
+        return _numbers([wave.id.simd for wave in self.waves])
+
+    @property
+    def places(self) -> np.ndarray:
+        """A number of the SIMD of each wave in the trace, int64 [waves]: engine * 256 + SIMD."""
+        return self.engines * 256 + self.simds
+
+    @cached_property
     def units(self) -> np.ndarray:
         """A number of the compute unit of each wave, int64 [waves]: engine * 4096 + unit, 0 if unknown."""
-        return _numbers([wave.id.se * 4096 + max(0, wave.cu) for wave in self.waves])
+        return self.engines * 4096 + np.maximum(0, self.cus)
 
     @cached_property
     def issue(self) -> np.ndarray:

@@ -24,7 +24,6 @@ from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.modes import Which
 from rcv_py.model.trace import Trace
 
-MEASURES = ("latency", "stall", "idle", "since")
 MEASURE_TEXT = {
     "latency": "stall + issue of a hit",
     "stall": "stall cycles of a hit",
@@ -236,13 +235,11 @@ def _hits(_trace: Trace, parcel: Parcel, *, line: int, has_idle: bool = True) ->
     rows = np.flatnonzero(tokens.line == line)
     owner = np.searchsorted(tokens.first, rows, side="right") - 1
     start = tokens.start[rows] if has_idle else tokens.starts_at(rows, owner)
-    facts = np.array([(wave.row, wave.id.se) for wave in tokens.waves], dtype=np.int64).reshape(-1, 2)
-    wave, engine = facts[owner].T
     return LineHits(
-        wave=wave,
+        wave=tokens.rows[owner],
         token=rows - tokens.first[owner],
         hit=ranges(0, np.diff(run_starts(owner), append=len(rows))),
-        se=engine,
+        se=tokens.engines[owner],
         start=start,
         stall=tokens.stall[rows].astype(np.int64),
         busy=tokens.busy[rows].astype(np.int64),

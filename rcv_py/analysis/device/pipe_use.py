@@ -84,10 +84,8 @@ def _map(_trace: Trace, parcel: Parcel) -> Sums:
     both together cover, is what both cover at once.
     """
     tokens, chosen = parcel.tokens, parcel.chosen
-    waves = tokens.waves
-    place = np.array([(w.id.se << 32) | ((w.cu + 1) << 16) | w.id.simd for w in waves], dtype=np.int64)
-    lives = np.array([(wave.begin, wave.end) for wave in waves], dtype=np.int64).reshape(-1, 2).T
-    begin, end = (time[chosen] for time in _inside(parcel, *lives))
+    place = (tokens.engines << 32) | ((tokens.cus + 1) << 16) | tokens.simds
+    begin, end = (time[chosen] for time in _inside(parcel, *tokens.lives))
     start, stop = _inside(parcel, tokens.issue, tokens.end)
     places, row = np.unique(place[chosen], return_inverse=True)
     owner, pipe, n = np.searchsorted(places, place)[tokens.owner], _PIPE_OF_KIND[tokens.kind], len(places)

@@ -16,7 +16,7 @@ Waves that do not count (`rows`) still issue and keep units busy; they just do n
 LDS and the memory path are outside the SIMD: on a SIMD that only waits for them nothing happens.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -36,7 +36,6 @@ from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import TracedWave
 
 MAX_DISTANCE = 1 << 48  # cycles, more than a day: thousands of SIMDs with such stretches fit the axis
 
@@ -48,10 +47,9 @@ class SimdAxis(NamedTuple):
     origin: int  # cycle that lies at the begin of each SIMD's stretch
     stride: int  # length of a stretch, cycles
 
-    def shift(self, waves: Iterable[TracedWave]) -> np.ndarray:
+    def shift(self, tokens: TokenColumns) -> np.ndarray:
         """Return the offset that moves times of each wave onto the axis, int64 [waves]."""
-        place = np.array([wave.id.se * 256 + wave.id.simd for wave in waves], dtype=np.int64)
-        return np.searchsorted(self.place, place) * self.stride - self.origin
+        return np.searchsorted(self.place, tokens.places) * self.stride - self.origin
 
     def held(self, time: np.ndarray) -> np.ndarray:
         """Clip aligned times, before the shift, to the axis range of a SIMD; int64."""
@@ -101,15 +99,14 @@ def work_of(
     """
     is_ours, passes, tokens = rule is ReferenceRule.OURS, passes_of(trace), parcel.tokens
     ends = ends_of(trace.code) if is_ours else np.zeros(0, dtype=bool)
-    left_out = left_out & {wave.row for wave in tokens.waves}
-    counts = zip(tokens.waves, parcel.chosen, strict=True)
-    counted = [wave for wave, is_chosen in counts if is_chosen and wave.row not in left_out]
+    left_out = left_out & set(tokens.rows.tolist())
+    chosen = parcel.chosen[~np.isin(tokens.rows, list(left_out))]
     if left_out:
         tokens = of_waves(wave for wave in tokens.waves if wave.row not in left_out)
     at, cycles = passes.of_tokens(tokens)
     axis = _axis(tokens, int(cycles.sum()))
     worked = at[: len(at) if is_ours else 0]
-    shift = axis.shift(tokens.waves)
+    shift = axis.shift(tokens)
     issue = tokens.issue.take(worked) + shift.take(tokens.owner.take(worked))
     begin = repeated(shift, np.diff(tokens.first))
     begin += tokens.issue
@@ -118,10 +115,10 @@ def work_of(
     end[under_end] -= rest
     work = SimdWork(
         axis=axis,
-        resident=IntervalSet.of(*lives(counted, axis)),
+        resident=IntervalSet.of(*(time[chosen] for time in lives(tokens, axis))),
         issue=IntervalSet.of(begin, end),
         matrix=serial_busy(issue, cycles[: len(worked)]),
-        waves=len(counted),
+        waves=int(chosen.sum()),
         assumption=assumption(passes, left_out, rule),
         left_out=left_out,
     )
@@ -195,14 +192,14 @@ def joined_cycles(parts: Sequence[SimdCycles]) -> SimdCycles:
 def _times(trace: Trace, parcel: Parcel) -> np.ndarray:
     """Index row, begin, first and last time of each wave, int64 [waves, 4]."""
     tokens = parcel.begun
-    row, (begin, end) = np.array([wave.row for wave in tokens.waves], dtype=np.int64), tokens.lives
+    begin, end = tokens.lives
     low, high = np.minimum(begin, end), np.maximum(begin, end)
     some = np.flatnonzero(np.diff(tokens.first))
     if len(some):
         first = tokens.first[some]
         low[some] = np.minimum(low[some], np.minimum.reduceat(tokens.start, first))
         high[some] = np.maximum(high[some], np.maximum.reduceat(tokens.end, first))
-    return np.column_stack([row, begin, low, high])
+    return np.column_stack([tokens.rows, begin, low, high])
 
 
 def _astray(trace: Trace, times: np.ndarray) -> frozenset[int]:
@@ -218,11 +215,9 @@ def _astray(trace: Trace, times: np.ndarray) -> frozenset[int]:
 ASTRAY = Reduction(_times, stacked(4), _astray)
 
 
-def lives(waves: list[TracedWave], axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:
+def lives(tokens: TokenColumns, axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:
     """Return begin and end of waves on the axis, int64 each; no wave ends before it begins."""
-    shift = axis.shift(waves)
-    begin = np.array([wave.begin for wave in waves], dtype=np.int64)
-    end = np.array([wave.end for wave in waves], dtype=np.int64)
+    shift, (begin, end) = axis.shift(tokens), tokens.lives
     return begin + shift, np.maximum(begin, end) + shift
 
 
@@ -233,5 +228,4 @@ def _axis(tokens: TokenColumns, work: int) -> SimdAxis:
     begin, end = tokens.lives
     low = min(int(begin.min()), int(tokens.start.min(initial=begin.min())))
     high = max(int(begin.max()), int(end.max()), tokens.last_end)
-    place = np.array([wave.id.se * 256 + wave.id.simd for wave in tokens.waves], dtype=np.int64)
-    return SimdAxis(ascending(place), low, high - low + work + 1)
+    return SimdAxis(ascending(tokens.places), low, high - low + work + 1)

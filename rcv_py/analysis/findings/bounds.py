@@ -243,9 +243,8 @@ def _waited(
     trace: Trace, stream: TokenStream, ends: tuple[np.ndarray, np.ndarray], parcel: Parcel, work: SimdWork
 ) -> Waited:
     """Waits of the waves in a piece of a parcel, given its stream and `ends` (see `rests`)."""
-    waves = parcel.tokens.waves
-    is_there = parcel.chosen & np.isin([wave.id.se * 256 + wave.id.simd for wave in waves], work.axis.place)
-    shift, sums, worst, exposed = work.axis.shift(waves), [], [], []
+    is_there = parcel.chosen & np.isin(parcel.tokens.places, work.axis.place)
+    shift, sums, worst, exposed = work.axis.shift(parcel.tokens), [], [], []
     for each in attribute.claims_of(trace, parcel, stream):
         sums.append(attribute.sums_of(each))
         worst.append(worst_of(each))
@@ -313,7 +312,7 @@ def _lives(work: SimdWork, parcel: Parcel, ends: tuple[np.ndarray, np.ndarray]) 
     ending = int(rest[(is_in & parcel.is_own)[tokens.owner[at]]].sum())
     at, rest = (column[is_in[tokens.owner[at]]] for column in (at, rest))
     duration = tokens.stall[at].astype(np.int64) + tokens.busy[at]
-    end = tokens.start[at] + duration + work.axis.shift(tokens.waves)[tokens.owner[at]]
+    end = tokens.start[at] + duration + work.axis.shift(tokens)[tokens.owner[at]]
     nothing, exposed = _quiet(work, end - rest, end)
     return np.array([lived, len(own), ending, exposed, nothing], dtype=np.int64)
 
@@ -347,13 +346,13 @@ def waiting_inside(left_out: frozenset[int], inside: Ranges) -> Reduction[np.nda
 def _map_inside(left_out: frozenset[int], inside: Ranges, trace: Trace, parcel: Parcel) -> np.ndarray:
     """Cycles with a wave, and of waits in the ranges: their union, and summed over waves; int64 [3]."""
     work, tokens = work_of(trace, parcel, left_out), parcel.tokens
-    row = np.array([wave.row for wave in tokens.waves], dtype=np.int64)
+    row = tokens.rows
     at = np.minimum(np.searchsorted(inside.wave, row), max(0, len(inside.wave) - 1))
     is_meant = parcel.chosen & np.isin(row, inside.wave) & ~np.isin(row, list(left_out))
     some = np.flatnonzero(is_meant[tokens.owner])
     owner = tokens.owner[some]
     low, high = inside.begin[at[owner]], inside.end[at[owner]]
-    start, shift = tokens.start[some], work.axis.shift(tokens.waves)[owner]
+    start, shift = tokens.start[some], work.axis.shift(tokens)[owner]
     times = (start - tokens.idle[some], start + tokens.stall[some])
     spans = [np.clip(time, low, np.maximum(low, high)) + shift for time in times]
     return np.array([work.resident.total, *_quiet(work, *spans)], dtype=np.int64)

@@ -73,17 +73,16 @@ def worst_of(each: ParcelClaims) -> WorstExecutions:
     is_worst = cycles == np.repeat(worst, np.diff(first, append=len(rows)))
     token = np.where(is_worst, claims.token.take(rows), len(stream))
     token = np.minimum.reduceat(token, first) if len(first) else token
-    owner, waves = stream.owner[token], stream.tokens.waves
-    ids = np.array([(wave.row, wave.id.se) for wave in waves], dtype=np.int64).reshape(-1, 2)
+    owner, tokens = stream.owner[token], stream.tokens
     return WorstExecutions(
         key=key,
         cycles=worst,
-        se=ids[owner, 1],
+        se=tokens.engines[owner],
         is_idle=np.full(len(token), each.is_idle),
-        wave=ids[owner, 0],
-        token=token - stream.tokens.first[owner],
-        begin=stream.tokens.start[token],
-        end=stream.tokens.ends_at(token),
+        wave=tokens.rows[owner],
+        token=token - tokens.first[owner],
+        begin=tokens.start[token],
+        end=tokens.ends_at(token),
     )
 
 
@@ -108,7 +107,7 @@ def _map(trace: Trace, parcel: Parcel) -> Issued:
     ends = np.flatnonzero(np.append(ends_of(trace.code), False)[rows])
     if not tokens.busy[ends].any():
         return Issued(cycles, None)
-    row = np.array([wave.row for wave in tokens.waves], dtype=np.int64)[tokens.owner[ends]]
+    row = tokens.rows[tokens.owner[ends]]
     token = int(ends[np.lexsort((row, -tokens.busy[ends].astype(np.int64)))[0]])
     owner = int(tokens.owner[token])
     wave, place = tokens.waves[owner], token - int(tokens.first[owner])

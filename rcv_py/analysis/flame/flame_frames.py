@@ -179,7 +179,7 @@ def _pairs(steps: _Steps, show_idle: bool, trace: Trace, parcel: Parcel) -> Scop
     keep = np.flatnonzero((tokens.line >= 0) & (tokens.line < rows))
     line, start = tokens.line[keep].astype(np.int64), tokens.start[keep]
     cycles = tokens.duration[keep] + (tokens.idle[keep] if show_idle else 0)
-    owner = np.array([wave.row for wave in tokens.waves], dtype=np.int64)[tokens.owner[keep]]
+    owner = tokens.rows[tokens.owner[keep]]
     costs = np.stack([cycles, cycles, tokens.stall[keep].astype(np.int64), np.ones_like(cycles)], axis=1)
     return _summed((steps.at(owner, start) + 1) * rows + line, costs, start)
 

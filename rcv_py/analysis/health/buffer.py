@@ -23,6 +23,7 @@ from rcv_py.analysis.core.saturated import Sums
 from rcv_py.analysis.health.note import HealthNote, Setting, number
 from rcv_py.analysis.health.traced_units import engine_mask, missing_lives, traced_lives
 from rcv_py.analysis.program.branches import ends_of
+from rcv_py.analysis.waves.barriers import last_ends
 from rcv_py.base.problems import Severity
 from rcv_py.base.runs import ends_run
 from rcv_py.base.text import Message, count
@@ -150,10 +151,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Stops:
     has, last = np.diff(tokens.first) > 0, np.maximum(tokens.first[1:] - 1, 0)
     line = tokens.line[last] if len(tokens) else np.zeros(len(has), dtype=np.int64)
     line = np.where((line >= 0) & (line < len(ends) - 1), line, len(ends) - 1)
-    stop = np.array([wave.begin for wave in tokens.waves], dtype=np.int64)
-    if len(tokens):
-        stop = np.where(has, tokens.ends_at(last), stop)
-    stops = np.stack([np.array([wave.id.se for wave in tokens.waves], dtype=np.int64), stop], axis=1)
+    stops = np.column_stack([tokens.engines, last_ends(tokens)])
     names = [wave.id.se << 40 | wave.workgroup for wave in tokens.waves if wave.workgroup >= 0]
     files = np.unique(np.array(names, dtype=np.int64), return_counts=True)
     return _Stops(len(stops), stops[~(has & ends[line])], _latest([stops]), files)

@@ -135,7 +135,7 @@ def _iterations(tokens: TokenColumns, spans: Sequence[tuple[np.ndarray, ...]], s
     gap[tokens.first[1:][np.diff(tokens.first) > 0] - 1] = 0
     return Iterations(
         loop=loop.astype(np.int32),
-        wave=np.array([wave.row for wave in tokens.waves], dtype=np.int32)[owner],
+        wave=tokens.rows.astype(np.int32)[owner],
         number=np.zeros(len(loop), dtype=np.int32),
         begin=tokens.start[first],
         end=end,
@@ -355,7 +355,7 @@ def _visits(tokens: TokenColumns, one: Iterations, pair: np.ndarray, spent: Span
     order = np.lexsort((one.first, one.wave, one.loop))
     loop, wave = one.loop[order], one.wave[order]
     entry, leave = one.at(order[starts_run(loop, wave)]), one.at(order[ends_run(loop, wave)])
-    rows = np.array([wave.row for wave in tokens.waves], dtype=np.int64)
+    rows = tokens.rows
     by_row = np.argsort(rows)
     base = tokens.first[by_row[np.searchsorted(rows[by_row], entry.wave)]] if len(entry) else entry.first
     columns = (tokens.stall, tokens.busy)

@@ -92,8 +92,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
         *sums_by_kind(segment[inside], tokens.kind[inside], tokens.duration[inside], n).T,
         sums(segment[matrix], passes, n),
     )
-    counted = np.array([wave.row for wave in tokens.waves], dtype=np.int64)
-    return _Part(barriers_of(trace, parcel), counted, summed(key, *columns))
+    return _Part(barriers_of(trace, parcel), tokens.rows, summed(key, *columns))
 
 
 def _ends(line: np.ndarray, wave: np.ndarray, waves: int) -> tuple[np.ndarray, np.ndarray]:

@@ -80,7 +80,6 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
     tokens, of_code = parcel.tokens, lines(trace.code, trace.architecture)
     row = tokens.code_rows(len(trace.code))
     unit = of_code.unit[row]
-    simd = np.array([wave.id.simd for wave in tokens.waves], dtype=np.int64)
     found, distances = [no_sums(3)], [no_sums(1)]
     for one in UNITS:
         token = np.flatnonzero(unit == one)
@@ -97,7 +96,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
         both = np.flatnonzero(is_refused[1:] & is_refused[:-1] & counts[:-1])
         apart = np.minimum(issue[both + 1] - issue[both], _MAX_CYCLES)
         distances.append(summed(line[both] << 32 | apart, np.ones(len(both), dtype=np.int64)))
-    return _Part(joined_sums(found), joined_sums(distances), np.unique(tokens.units * 16 + simd))
+    return _Part(joined_sums(found), joined_sums(distances), np.unique(tokens.units * 16 + tokens.simds))
 
 
 def _finish(trace: Trace, part: _Part) -> AccessHolds:

@@ -59,8 +59,7 @@ class _Arrivals(NamedTuple):
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Arrivals:
-    counted = np.array([wave.row for wave in parcel.own.waves], dtype=np.int64)
-    return _Arrivals(barriers_of(trace, parcel), counted)
+    return _Arrivals(barriers_of(trace, parcel), parcel.own.rows)
 
 
 def _skew(trace: Trace, part: _Arrivals) -> BarrierSkew:

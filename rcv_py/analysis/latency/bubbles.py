@@ -87,11 +87,11 @@ def _map(rule: ReferenceRule, left_out: frozenset[int], trace: Trace, parcel: Pa
     tokens = of_waves(wave for wave, is_chosen in counts if is_chosen and wave.row not in left_out)
     if len(tokens.waves):
         axis, rest = work.axis, under_end(tokens, ends)
-        begin, end = simd_work.lives(list(tokens.waves), axis)
+        begin, end = simd_work.lives(tokens, axis)
         edges = (axis.held(np.array([time])) for time in (parcel.begin, parcel.end))
-        low, high = (edge + axis.shift(tokens.waves) for edge in edges)
+        low, high = (edge + axis.shift(tokens) for edge in edges)
         sweep = _Sweep(np.clip(begin, low, high), np.clip(end, low, high), work.work)
-        waits = list(_waiting(tokens, axis.shift(tokens.waves), rest))
+        waits = list(_waiting(tokens, axis, rest))
         for shared in sweep.shared:
             until = sweep.until(shared)
             for way, (line, begin, end) in enumerate(waits):
@@ -143,7 +143,7 @@ BUBBLES = {rule: Staged(simd_work.ASTRAY, partial(bubbles_by, rule)) for rule in
 
 
 def _waiting(
-    tokens: TokenColumns, shift: np.ndarray, rest: np.ndarray
+    tokens: TokenColumns, axis: simd_work.SimdAxis, rest: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield (line, begin, end) of the waits of waves, in the order of WAYS, clipped to their lives.
 
@@ -151,9 +151,8 @@ def _waiting(
     are not charged twice.
     """
     owner, last_token = tokens.owner, np.flatnonzero(tokens.is_last)
-    low, high = np.array([(wave.begin, wave.end) for wave in tokens.waves], dtype=np.int64).T + shift
-    high = np.maximum(low, high)
-    start, idle, stall = tokens.start + shift[owner], tokens.idle, tokens.stall
+    low, high = simd_work.lives(tokens, axis)
+    start, idle, stall = tokens.start + axis.shift(tokens)[owner], tokens.idle, tokens.stall
     waits = np.flatnonzero(idle)
     yield tokens.line[waits], *_cut(start[waits] - idle[waits], start[waits], low, high, owner[waits])
     waits = np.flatnonzero(stall)

@@ -72,8 +72,7 @@ class SimdTokens:
 
 def simd_tokens(tokens: TokenColumns) -> SimdTokens:
     """Return the tokens of some waves."""
-    facts = [(wave.id.se, wave.id.simd, wave.begin) for wave in tokens.waves]
-    se, simd, begin = np.array(facts, dtype=np.int64).reshape(-1, 3).T
+    se, simd, begin = tokens.engines, tokens.simds, tokens.lives[0]
     first, lane = distinct(se, simd)
     far = np.iinfo(np.int64).max
     base = int(min(tokens.start.min(initial=far), begin.min(initial=far)))

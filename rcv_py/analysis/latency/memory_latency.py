@@ -67,11 +67,13 @@ _KINDS = [kind for counter in LEVEL_COUNTERS for kind in counter.kinds]
 def memory_ops(tokens: TokenColumns, lines: int) -> MemoryOps:
     """Return the memory instructions of some waves that match one of `lines` code lines."""
     rows = np.flatnonzero(np.isin(tokens.kind, _KINDS) & (tokens.line >= 0) & (tokens.line < lines))
-    places = [(wave.row, wave.id.se, wave.cu, wave.id.simd) for wave in tokens.waves]
-    of_tokens = np.array(places, dtype=np.int64).reshape(-1, 4)[tokens.owner[rows]].T
+    owner = tokens.owner[rows]
     stall, busy = (column[rows].astype(np.int64) for column in (tokens.stall, tokens.busy))
     return MemoryOps(
-        **dict(zip(("wave", "se", "cu", "simd"), of_tokens, strict=True)),
+        wave=tokens.rows[owner],
+        se=tokens.engines[owner],
+        cu=tokens.cus[owner],
+        simd=tokens.simds[owner],
         issue=tokens.start[rows] + stall,
         stall=stall,
         busy=busy,

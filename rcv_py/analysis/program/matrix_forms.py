@@ -175,9 +175,9 @@ def passes_of(trace: Trace) -> MatrixPasses:
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Use:
-    cycles = passes_of(trace).of_tokens(parcel.own)[1]
-    lives = [(wave.id.se * 256 + wave.id.simd, wave.begin, wave.end) for wave in parcel.own.waves]
-    return _Use(int(cycles.sum()), len(cycles), np.array(lives, dtype=np.int64).reshape(-1, 3))
+    tokens = parcel.own
+    cycles = passes_of(trace).of_tokens(tokens)[1]
+    return _Use(int(cycles.sum()), len(cycles), np.column_stack([tokens.places, *tokens.lives]))
 
 
 def _finish(trace: Trace, part: _Use) -> MatrixUse:

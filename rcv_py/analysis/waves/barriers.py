@@ -183,6 +183,5 @@ def last_ends(tokens: TokenColumns) -> np.ndarray:
     """When the last token of each wave ended, int64 cycles; the begin of waves without tokens."""
     ends = tokens.lives[0].copy()
     last = np.flatnonzero(tokens.is_last)
-    duration = tokens.stall[last].astype(np.int64) + tokens.busy[last]
-    ends[tokens.owner[last]] = tokens.start[last] + duration
+    ends[tokens.owner[last]] = tokens.ends_at(last)
     return ends

@@ -281,9 +281,9 @@ def _facts(program: _Program, tokens: TokenColumns, way: np.ndarray) -> _Waves:
     at_end = np.zeros(len(tokens.waves), dtype=bool)
     at_end[some] = is_end[line[tokens.first[some + 1] - 1]]
     return _Waves(
-        row=np.array([wave.row for wave in tokens.waves], dtype=np.int64),
+        row=tokens.rows,
         tokens=np.diff(tokens.first),
-        life=np.array([wave.end - wave.begin for wave in tokens.waves], dtype=np.int64),
+        life=np.subtract(*tokens.lives[::-1]),
         at_end=at_end,
         is_empty=np.bincount(tokens.owner, does[line], len(tokens.waves)) == 0,
         way=way,

@@ -10,6 +10,7 @@ from rcv_py.analysis.cost.distribution import LISTED, DistributionChoice, Distri
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.features.line.result import hit_table
+from rcv_py.model.modes import MEASURES
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
 from rcv_py.ui.core.layout import bar, boxed, column, split
@@ -32,7 +33,7 @@ HIT_TITLE = "hit, from 1"  # hit number counted from 1
 HIT_TIP = "Which execution of the instruction by the wave, from 1."
 STREAM_MS = 800
 _NAMES = ("Latency", "Stall", "Idle before", "Since the hit before")
-MEASURE_NAMES = dict(zip(distribution.MEASURES, _NAMES, strict=True))
+MEASURE_NAMES = dict(zip(MEASURES, _NAMES, strict=True))
 
 
 def hit_columns(

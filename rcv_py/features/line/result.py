@@ -9,13 +9,14 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import TokenCause, token_causes
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
 from rcv_py.analysis.cost import distribution
-from rcv_py.analysis.cost.distribution import MEASURES, DistributionChoice, LineHits, Spread
+from rcv_py.analysis.cost.distribution import DistributionChoice, LineHits, Spread
 from rcv_py.analysis.cost.pc_samples import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.timeline.token_details import line_totals, token_details
 from rcv_py.analysis.waits.wait_latency import ReleasedBy, token_waits
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import of_rows
+from rcv_py.model.modes import MEASURES
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.results import common, kinds
