@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from rcv_py.analysis.attribution import lines as traits
-from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, instruction_class
+from rcv_py.analysis.program.instruction_classes import instruction_class
 from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
 from rcv_py.analysis.program.operations import vector_flops
 from rcv_py.analysis.waits.hoisting import is_load
@@ -70,7 +70,7 @@ def instruction_help(text: str, architecture: Architecture, texts: tuple[str, ..
     return InstructionHelp(
         mnemonic=plain.partition(" ")[0],
         what=what_it_does(plain),
-        kind=CLASS_TEXT[instruction_class(plain)],
+        kind=instruction_class(plain).text,
         unit=UNIT_NAMES[unit],
         cycles=max(cycles, slow * step)
         if unit in (traits.VALU, traits.MATRIX, traits.VMEM, traits.LDS, traits.SMEM)

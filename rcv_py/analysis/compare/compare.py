@@ -20,7 +20,7 @@ from rcv_py.analysis.compare.align import Alignment, Fate, align
 from rcv_py.analysis.compare.costs import CaptureCosts, chance
 from rcv_py.analysis.compare.deltas import Deltas, Rates, Table, deltas, drawn, rates
 from rcv_py.analysis.program.blocks import blocks
-from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, InstructionClass, instruction_classes
+from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.matrix_forms import flops_of
 from rcv_py.base.text import Message, percent, plural, short_kernel
 
@@ -76,7 +76,7 @@ def by_class(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> Groups:
     of_a, of_b = (np.append(instruction_classes(side.code).astype(np.int64), -1) for side in (a, b))
     of = np.where(row_b >= 0, of_b[row_b], of_a[row_a])
     names = [group.name for group in InstructionClass]
-    texts = [CLASS_TEXT[group] for group in InstructionClass]
+    texts = [group.text for group in InstructionClass]
     return _dense(np.where(_is_label(a, b, row_a, row_b), -1, of), names, texts)
 
 

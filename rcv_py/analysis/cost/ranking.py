@@ -64,7 +64,7 @@ def ranking(
             name, text = TokenKind(number).name, KIND_TEXT[TokenKind(number)]
         else:
             one = classes.InstructionClass(number)
-            name, text = one.name, classes.CLASS_TEXT[one]
+            name, text = one.name, one.text
         return Ranked(
             name=name,
             text=text,

@@ -31,11 +31,7 @@ ISSUE_PATTERNS = (  # cause, the name of the finding, and how sure the cause is
     (Cause.MEMORY_QUEUE, "memory-back-pressure", LIKELY),
     (Cause.LDS_QUEUE, "lds-back-pressure", LIKELY),
     (Cause.SCALAR_QUEUE, "scalar-back-pressure", LIKELY),
-    (
-        Cause.MATRIX_BUSY,
-        "matrix-unit-busy",
-        PASSES,
-    ),
+    (Cause.MATRIX_BUSY, "matrix-unit-busy", PASSES),
     (Cause.MATRIX_RESULT, "matrix-dependency", NAMED),
     (Cause.NOP, "hazard-nops", "Certain: the operand of an s_nop says how long it takes."),
     (Cause.FETCH, "instruction-fetch", LIKELY),

@@ -16,6 +16,7 @@ from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import situation_of
 from rcv_py.analysis.health.mapping import costliest_line
 from rcv_py.base.text import Message, count, join_texts, percent, plural
+from rcv_py.model.kinds import TokenKind
 
 TAIL = 0.15  # of the duration with at most half of the peak resident
 UNEVEN = 1.5  # lifetime of the longest wave, in medians
@@ -115,34 +116,43 @@ def ramp_up(inputs: FindingInputs) -> Iterator[finding.Finding]:
     numbers = occupancy_numbers(curve)
     if numbers.peak < 2:
         return
-    span, end = numbers.end - numbers.begin, numbers.begin + numbers.ramp
-    area, cycles = _wasted(curve, numbers.begin, end)
-    if not cycles:
-        return
-    yield finding_of(
-        situation_of(inputs),
-        "ramp-up",
-        cycles=cycles,
-        share=cycles / max(1, span),
-        sentence=Message(
-            "It takes {0} of {1} cycles ({2} of the kernel's duration) until nine tenths of "
-            "the peak of {3} are resident, {4:,.1f} in the mean.",
-            count(numbers.ramp),
-            count(span),
-            percent(numbers.ramp, span),
-            plural(numbers.peak, "wave"),
-            area / max(1, numbers.ramp),
-        ),
-        evidence=(window_of(numbers.begin, end, "the ramp-up"),),
-        unit=finding.DEVICE_CYCLES,
+    begin, end = numbers.begin, numbers.begin + numbers.ramp
+    text = (
+        "It takes {0} of {1} cycles ({2} of the kernel's duration) until nine tenths of "
+        "the peak of {3} are resident, {4:,.1f} in the mean."
     )
+    evidence = (window_of(begin, end, "the ramp-up"),)
+    found = _below_peak(inputs, curve, "ramp-up", text, begin=begin, end=end, evidence=evidence)
+    if found.cycles:
+        yield found
 
 
-def _wasted(curve: StepCurve, begin: int, end: int) -> tuple[int, int]:
-    """Resident cycles between two times, summed over waves, and what the same work would save at the peak."""
+def _below_peak(
+    inputs: FindingInputs,
+    curve: StepCurve,
+    name: str,
+    text: str,
+    *,
+    begin: int,
+    end: int,
+    evidence: tuple[finding.Evidence, ...],
+) -> finding.Finding:
+    """A finding about a time in which fewer waves are resident than at the peak."""
+    numbers = occupancy_numbers(curve)
+    span, length = numbers.end - numbers.begin, end - begin
     time = np.clip(curve.time, begin, end)
     area = int((np.diff(time) * curve.value[:-1]).sum())
-    return area, max(0, end - begin - area // max(1, int(curve.value.max())))
+    cycles = max(0, length - area // max(1, numbers.peak))  # the same work at the peak saves them
+    peak, mean = plural(numbers.peak, "wave"), area / max(1, length)
+    return finding_of(
+        situation_of(inputs),
+        name,
+        cycles=cycles,
+        share=cycles / max(1, span),
+        sentence=Message(text, count(length), count(span), percent(length, span), peak, mean),
+        evidence=evidence,
+        unit=finding.DEVICE_CYCLES,
+    )
 
 
 def _traced_time(inputs: FindingInputs) -> tuple[finding.Evidence, ...]:
@@ -161,29 +171,15 @@ def tail(inputs: FindingInputs) -> Iterator[finding.Finding]:
     numbers = occupancy_numbers(curve)
     if numbers.tail < TAIL or numbers.peak < 2:
         return
-    span = numbers.end - numbers.begin
-    length = round(numbers.tail * span)
-    begin = numbers.end - length
-    area, cycles = _wasted(curve, begin, numbers.end)
+    begin = numbers.end - round(numbers.tail * (numbers.end - numbers.begin))
     last = inputs.counted[np.argsort(-inputs.trace.waves.end[inputs.counted], kind="stable")][:1].tolist()
     of_last = (wave_of(inputs, row, "the traced wave that ends last") for row in last)
-    yield finding_of(
-        situation_of(inputs),
-        "grid-tail",
-        cycles=cycles,
-        share=cycles / max(1, span),
-        sentence=Message(
-            "For the last {0} of {1} cycles ({2}) at most half of the peak of {3} is resident, "
-            "{4:,.1f} in the mean.",
-            count(length),
-            count(span),
-            percent(length, span),
-            plural(numbers.peak, "wave"),
-            area / max(1, length),
-        ),
-        evidence=(window_of(begin, numbers.end, "the tail"), *of_last),
-        unit=finding.DEVICE_CYCLES,
+    text = (
+        "For the last {0} of {1} cycles ({2}) at most half of the peak of {3} is resident, "
+        "{4:,.1f} in the mean."
     )
+    evidence = (window_of(begin, numbers.end, "the tail"), *of_last)
+    yield _below_peak(inputs, curve, "grid-tail", text, begin=begin, end=numbers.end, evidence=evidence)
 
 
 def uneven(inputs: FindingInputs) -> Iterator[finding.Finding]:
@@ -272,7 +268,7 @@ def ceiling(inputs: FindingInputs) -> Iterator[finding.Finding]:
     if use.share < nothing / resident:
         remedy = Message("Work on the findings above first: {0}, more than the matrix pipes work.", idle)
     code = inputs.trace.code
-    lines = np.flatnonzero((code.kind == 13) & (code.hits > 0))
+    lines = np.flatnonzero((code.kind == TokenKind.MATRIX) & (code.hits > 0))
     lines = lines[np.argsort(-code.hits[lines], kind="stable")][:2]
     yield finding_of(
         situation_of(inputs),

@@ -48,7 +48,6 @@ class InstructionClass(TextEnum):
 
 _C = InstructionClass
 CLASS_COUNT = len(InstructionClass)
-CLASS_TEXT = {one: one.text for one in InstructionClass}
 
 _COUNTERS = {
     "vmcnt": _C.WAIT_LOAD,

@@ -9,7 +9,7 @@ from rcv_py.analysis.compare.align import Fate
 from rcv_py.analysis.compare.programs import ProgramChange, block_changes
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.program.blocks import blocks
-from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, InstructionClass
+from rcv_py.analysis.program.instruction_classes import InstructionClass
 from rcv_py.base.text import Message, capitalized, some
 from rcv_py.features.compare.result import LISTING
 from rcv_py.model.trace import Trace
@@ -136,7 +136,7 @@ def measure_table(found: ProgramChange) -> ResultTable:
     a, b = found.facts
     rows = [(text, getattr(a, name), getattr(b, name)) for name, text in _MEASURES]
     classes = [at for at in InstructionClass if a.classes[at] or b.classes[at]]
-    rows += [(capitalized(CLASS_TEXT[at]), int(a.classes[at]), int(b.classes[at])) for at in classes]
+    rows += [(capitalized(at.text), int(a.classes[at]), int(b.classes[at])) for at in classes]
     return ResultTable.of_rows(
         MEASURES, [(text, old, new, new - old if min(old, new) >= 0 else np.nan) for text, old, new in rows]
     )

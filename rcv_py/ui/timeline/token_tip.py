@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rcv_py.analysis.cost.place_text import beside, place_text
+from rcv_py.analysis.cost.place_text import beside, place_text, source_of
 from rcv_py.analysis.events.event_table import record_text
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.raster import RowSegment, shares_in, tokens_in
@@ -131,8 +131,7 @@ def _instruction(trace: Trace, line: int, kind: int) -> str:
 
 
 def _source(trace: Trace, line: int) -> str:
-    chain = trace.code.chain(line) if 0 <= line < len(trace.code) else []
-    return elide_left(f"{trace.sources[chain[0][0]].path}:{chain[0][1]}", 70) if chain else ""
+    return elide_left(source_of(trace, line), 70)
 
 
 def _waits_for(trace: Trace, wave: TracedWave, row: int, line: int) -> list[str]:
