@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 import pytest
 
-from rcv_py.analysis.health.capture_health import CHECKED, capture_health, headline, verdict
+from rcv_py.analysis.health.capture_health import CHECKED, headline, verdict
 from rcv_py.analysis.health.input_yaml import KEYS, command_line, input_settings, input_yaml, kernel_pattern
 from rcv_py.analysis.health.mapping import effective_lines, what_line
 from rcv_py.analysis.health.note import HealthNote
@@ -36,6 +36,7 @@ from rcv_py.synth.write import write_folder
 from tests.analysis import build
 from tests.support import folders
 from tests.support.command_runs import is_unchanged
+from tests.support.health import capture_health
 from tests.support.opened import VARIED, all_waves, opened_once, sample_trace, traces_of
 from tests.support.samples import resident, sample, sample_path, write_sample
 from tests.support.yaml_subset import jobs

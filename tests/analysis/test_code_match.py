@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.cli.main import main
 from rcv_py.formats.isa.program import kind_of
@@ -17,6 +16,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.samples import SAMPLES
+from tests.support.health import capture_health
 from tests.support.samples import sample_path, write_sample
 
 MOST = 300  # waves of a capture that are read here

@@ -358,7 +358,11 @@ CLASSES = {
 
 
 def test_every_class_has_examples_and_words() -> None:
-    assert set(CLASSES) == {one.name for one in InstructionClass} == {one.name for one in InstructionClass if one.text}
+    assert (
+        set(CLASSES)
+        == {one.name for one in InstructionClass}
+        == {one.name for one in InstructionClass if one.text}
+    )
 
 
 @pytest.mark.parametrize(

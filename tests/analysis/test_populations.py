@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WORKING, Populations, wave_choice
 from rcv_py.base.errors import UsageError
@@ -17,6 +16,7 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
+from tests.support.health import capture_health
 from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import sample, sample_path
 

@@ -9,10 +9,10 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import token_causes
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.model.waves import WaveBatch
 from tests.analysis.plain import batch_of
 from tests.support.equal import differences
+from tests.support.health import capture_health
 from tests.support.read_twice import opened
 from tests.support.samples import sample_path
 

@@ -10,13 +10,13 @@ import pytest
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.events.scope_costs import enclosing, own_cycles, scope_costs
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.base.problems import Severity
 from rcv_py.cli.main import main
 from rcv_py.formats.open import find_captures, open_trace
 from rcv_py.model.device import MarkerName, ShaderData
 from rcv_py.model.trace import Trace
 from tests.analysis import build
+from tests.support.health import capture_health
 from tests.support.samples import markers_alone
 
 MARKERS = ((1, "scope", "tile"), (2, "scope", "load"), (3, "point", "here"))

@@ -9,7 +9,7 @@ import pytest
 from rcv_py.analysis.attribution.wait_costs import LOAD_TO_USE, WAITS
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.health.capture_health import capture_health, table_problems
+from rcv_py.analysis.health.capture_health import table_problems
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import roofline
@@ -26,6 +26,7 @@ from rcv_py.model.code import has_known_operands
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from tests.support.health import capture_health
 from tests.support.opened import sample_trace, sample_waves
 
 RAW = {"v_": "v_unknown", "global_": "global_unknown", "s_load": "s_load_unknown", "ds_": "ds_unknown"}

@@ -21,7 +21,6 @@ from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 HEALTHY = "healthy"
 NOTABLE_DRAIN = 0.05  # of the latency
@@ -41,34 +40,20 @@ CHECKED = (
     "how full the device was",
     "hardware counters",
 )
-
-
-def capture_health(
-    trace: Trace, batches: Sequence[WaveBatch] | None = None, other: Trace | None = None
-) -> tuple[HealthNote, ...]:
-    """Return the notes against trusting a capture, worst first; () if there are none.
-
-    `batches` are waves that were read; with None, only the index, code.json and occupancy.json are checked,
-    which takes milliseconds.  `other` is another capture of the same instructions.
-    """
-    if not batches:
-        return health_notes(trace, None, other=other)
-    unread = [row for batch in batches for row, _ in batch.missing]
-    return health_notes(trace, lambda reduction: reduction.of(trace, batches), unread, other)
-
-
 OF_WAVES = (MATCH, ENDS, missing.UNMATCHED, POPULATIONS)  # reductions over waves
 
 
 def health_notes(
     trace: Trace,
-    ask: Callable[[Reduction[Any, Any]], Any] | None,
+    ask: Callable[[Reduction[Any, Any]], Any] | None = None,
     unread: Iterable[int] = (),
     other: Trace | None = None,
 ) -> tuple[HealthNote, ...]:
-    """Return the same notes; `ask` returns the result of each of OF_WAVES, None if no wave was read.
+    """Return the notes against trusting a capture, worst first; () if there are none.
 
-    `unread` are index rows of waves whose files could not be read.
+    `ask` returns the result of each of OF_WAVES; without it only the index, code.json and occupancy.json are
+    checked, which takes milliseconds.  `unread` are index rows of waves whose files could not be read;
+    `other` is another capture of the same instructions.
     """
     match, ends, lost, ways = (None if ask is None else ask(reduction) for reduction in OF_WAVES)
     first = (missing.placeholder, missing.markers, missing.lost_markers, missing.unreadable)

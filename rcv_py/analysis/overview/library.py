@@ -12,7 +12,7 @@ from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.health.capture_health import HEALTHY, capture_health, headline, verdict
+from rcv_py.analysis.health.capture_health import HEALTHY, headline, health_notes, verdict
 from rcv_py.analysis.health.replicates import fingerprint, line_costs, replicate_noise
 from rcv_py.base.text import short_kernel
 from rcv_py.model.resources import RunFacts
@@ -65,7 +65,7 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
     """
     code = trace.code
     rows = ~code.is_label
-    notes = capture_health(trace)
+    notes = health_notes(trace)
     stall = code.stall if code.stall.any() or code.samples_stalled is None else code.samples_stalled
     top = int(np.argmax(stall)) if stall.any() else -1
     curve = all_resident(trace.occupancy)
