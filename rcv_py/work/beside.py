@@ -78,11 +78,8 @@ def _streamed(trace: Trace, path: Path, dispatch: int) -> Trace | None:
         time = np.rint((one.time - begin) * rate).astype(np.int64) + first - offset
         return one._replace(time=frozen(time))
 
-    note = Message(
-        "Streamed counters of {0}: its launch {1} begins where the first wave does, to some microseconds.",
-        path.name,
-        dispatch,
-    )
+    text = "Streamed counters of {0}: its launch {1} begins where the first wave does, to some microseconds."
+    note = Message(text, path.name, dispatch)
     return replace(trace, spm=tuple(map(moved, series)), spm_note=note)
 
 

@@ -162,28 +162,20 @@ def _latency(load: LoadNumbers) -> str:
         what = "" if load.rate is None else Message(": waves request {0}", _rate(load))
         busy = Message("{0}; how near memory is to its roof is not known{1}", matrix, what)
     elif load.of_roof > CACHED and load.waits >= WAITS:
-        busy = Message(
+        text = (
             "{0}; waves request up to {1:.1f} bytes/cycle per CU, of which memory delivers at most "
-            "{2:.1f}, so caches serve the rest",
-            matrix,
-            load.rate,
-            load.roof,
+            "{2:.1f}, so caches serve the rest"
         )
+        busy = Message(text, matrix, load.rate, load.roof)
     elif load.of_roof >= NEAR:
-        busy = Message(
+        text = (
             "{0}; waves request up to {1:.1f} bytes/cycle per CU, and memory alone delivers at most "
-            "{2:.1f}, but only {3} of the stall waits for vector memory",
-            matrix,
-            load.rate,
-            load.roof,
-            _percent(load.waits),
+            "{2:.1f}, but only {3} of the stall waits for vector memory"
         )
+        busy = Message(text, matrix, load.rate, load.roof, _percent(load.waits))
     else:
-        busy = Message(
-            "although neither the matrix pipe ({0} busy) nor memory ({1}) is near its roof",
-            _percent(load.matrix),
-            _rate(load),
-        )
+        text = "although neither the matrix pipe ({0} busy) nor memory ({1}) is near its roof"
+        busy = Message(text, _percent(load.matrix), _rate(load))
     return Message("SIMDs do nothing in {0} of their cycles, {1}", _percent(load.nothing), busy)
 
 

@@ -281,10 +281,8 @@ class Finding:
         most = Message("The limit of what can be done: {0}.", best.text) if is_more else ""
         if isnan(best.replayed):
             return join_texts(" ", filter(None, (text, most)))
-        cut = Message(
-            "The bound holds: the replay alone says {0}, as waves then wait elsewhere at other times.",
-            signed_percent(best.replayed),
-        )
+        template = "The bound holds: the replay alone says {0}, as waves then wait elsewhere at other times."
+        cut = Message(template, signed_percent(best.replayed))
         return join_texts(" ", filter(None, (text, most, cut)))
 
     @property

@@ -114,14 +114,11 @@ def _distance(case: FindingContext) -> Iterator[str]:
     if np.isnan(uses.matrix[row]):
         issued = Message("Instruction {0} is issued {1} before its wait (median)", line, cycles)
     else:
-        issued = Message(
+        text = (
             "Instruction {0} is issued {1} before its wait (median; {2} MFMA and {3} "
-            "VALU instructions between)",
-            line,
-            cycles,
-            count(round(uses.matrix[row])),
-            count(round(uses.vector[row])),
+            "VALU instructions between)"
         )
+        issued = Message(text, line, cycles, count(round(uses.matrix[row])), count(round(uses.vector[row])))
     took = "" if np.isnan(latency) else count(round(latency))
     if not took:
         yield Message("{0}.", issued)
@@ -195,13 +192,9 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
     if len(skew):
         worst = int(np.argmax(skew.skew))
         begin, end = int(skew.arrived[worst]), int(skew.arrived[worst] + skew.skew[worst])
+        text = "In {0} the last wave came {1} cycles after the first (median), at most {2}."
         words.append(
-            Message(
-                "In {0} the last wave came {1} cycles after the first (median), at most {2}.",
-                plural(len(skew), "instance"),
-                count(round(skew.median or 0)),
-                count(end - begin),
-            )
+            Message(text, plural(len(skew), "instance"), count(round(skew.median or 0)), count(end - begin))
         )
         evidence.append(window_of(begin, end, "largest skew, first to last arrival"))
         evidence.append(wave_of(inputs, int(skew.last[worst]), "arrived last there"))

@@ -164,11 +164,8 @@ def unreadable_texts(trace: Trace) -> str:
 
 def how_to_read(trace: Trace) -> str:
     """Return what makes the texts readable, a sentence."""
-    return Message(
-        "Install a disassembler that knows {0} (on Linux `{1}`, else LLVM 22) and open the capture again.",
-        trace.target or "the GPU",
-        INSTALL,
-    )
+    text = "Install a disassembler that knows {0} (on Linux `{1}`, else LLVM 22) and open the capture again."
+    return Message(text, trace.target or "the GPU", INSTALL)
 
 
 def why_not_known(trace: Trace) -> str:
