@@ -70,15 +70,22 @@ def code(
     labels = [i for i, line in enumerate(text) if line.startswith(";")]
     worth = {name: np.array(columns.get(name, [0] * n), dtype=np.int64) for name in ("hits", "stall", "idle")}
     return CodeTable(
-        tuple(text), np.arange(n), np.ones(n, dtype=np.int64), np.arange(n, dtype=np.uint64) * np.uint64(8),
-        worth["hits"], np.array(latency or [0] * n, dtype=np.int64), worth["stall"], worth["idle"],
+        tuple(text),
+        np.arange(n),
+        np.ones(n, dtype=np.int64),
+        np.arange(n, dtype=np.uint64) * np.uint64(8),
+        worth["hits"],
+        np.array(latency or [0] * n, dtype=np.int64),
+        worth["stall"],
+        worth["idle"],
         np.array([line.startswith(";") for line in text], dtype=bool),
-        np.array(kinds or [6] * n, dtype=np.uint8), np.zeros(n, dtype=np.int32),
+        np.array(kinds or [6] * n, dtype=np.uint8),
+        np.zeros(n, dtype=np.int32),
         np.concatenate([[0], np.cumsum([len(chain) for chain in chains])]).astype(np.int32),
         np.array([place[0] for place in flat], dtype=np.int32),
         np.array([place[1] for place in flat], dtype=np.int32),
         tuple(Kernel(text[a][2:], text[a][2:], a, b) for a, b in zip(labels, [*labels[1:], n], strict=False)),
-    )  # fmt: skip
+    )
 
 
 def counted(table: CodeTable, batches: Sequence[WaveBatch]) -> CodeTable:
@@ -112,10 +119,18 @@ def events(rows: Sequence[tuple[int, ...]], names: dict[int, str] | None = None)
     c = [np.array([row[i] for row in rows], dtype=np.int64) for i in range(7)]
     none = np.full(len(rows), -1)
     return WaveEvents(
-        c[0], c[2].astype(np.int16), np.zeros(len(rows), dtype=np.int16),
-        *(column.astype(np.int16) for column in c[3:6]), c[1].astype(bool), c[6].astype(np.int32),
-        none.astype(np.int16), none.astype(np.int16), none, none, names or {},
-    )  # fmt: skip
+        c[0],
+        c[2].astype(np.int16),
+        np.zeros(len(rows), dtype=np.int16),
+        *(column.astype(np.int16) for column in c[3:6]),
+        c[1].astype(bool),
+        c[6].astype(np.int32),
+        none.astype(np.int16),
+        none.astype(np.int16),
+        none,
+        none,
+        names or {},
+    )
 
 
 def index(waves: Sequence[TracedWave]) -> WaveIndex:
@@ -125,13 +140,18 @@ def index(waves: Sequence[TracedWave]) -> WaveIndex:
         return np.array(values, dtype=dtype)
 
     return WaveIndex(
-        column([one.id.se for one in waves], np.int16), column([one.id.simd for one in waves], np.int16),
-        column([one.id.slot for one in waves], np.int16), column([one.id.wid for one in waves], np.int32),
-        column([one.begin for one in waves], np.int64), column([one.end for one in waves], np.int64),
-        column([one.cu for one in waves], np.int16), column([0] * len(waves), np.int16),
-        column([1] * len(waves), np.int32), column([100] * len(waves), np.int64),
+        column([one.id.se for one in waves], np.int16),
+        column([one.id.simd for one in waves], np.int16),
+        column([one.id.slot for one in waves], np.int16),
+        column([one.id.wid for one in waves], np.int32),
+        column([one.begin for one in waves], np.int64),
+        column([one.end for one in waves], np.int64),
+        column([one.cu for one in waves], np.int16),
+        column([0] * len(waves), np.int16),
+        column([1] * len(waves), np.int32),
+        column([100] * len(waves), np.int64),
         tuple(f"{one.id}.json" for one in waves),
-    )  # fmt: skip
+    )
 
 
 class Reader:
@@ -160,10 +180,21 @@ def trace(
     lives = [(one.begin, 1, *place) for one, place in zip(waves, places, strict=True)]
     lives += [(one.end, 0, *place) for one, place in zip(waves, places, strict=True)]
     return Trace(
-        Path("made-up"), "made-up", "3.0.0", gfxip, f"gfx{gfxip}", True, False, index(waves), table,
-        tuple(sources), events(lives) if occupancy is None else occupancy, Clock(), Reader(waves),
+        Path("made-up"),
+        "made-up",
+        "3.0.0",
+        gfxip,
+        f"gfx{gfxip}",
+        True,
+        False,
+        index(waves),
+        table,
+        tuple(sources),
+        events(lives) if occupancy is None else occupancy,
+        Clock(),
+        Reader(waves),
         other_simd=other_simd,
-    )  # fmt: skip
+    )
 
 
 def of(reduction: Reduction[Any, Answer], batches: Iterable[WaveBatch]) -> Answer:

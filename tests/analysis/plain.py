@@ -66,8 +66,13 @@ def _code(rows: list[list[Any]], files: list[str]) -> CodeTable:
     kinds = [next((k for p, k in _KIND_OF_PREFIX if row[0].startswith(p)), 0) for row in rows]
     column = [np.array([row[i] for row in rows], dtype=np.int64) for i in (2, 4, 5, 6, 7, 8, 9)]
     return CodeTable(
-        tuple(row[0] for row in rows), column[0], column[1], column[2].astype(np.uint64), *column[3:],
-        np.array(labels, dtype=bool), np.array(kinds, dtype=np.uint8),
+        tuple(row[0] for row in rows),
+        column[0],
+        column[1],
+        column[2].astype(np.uint64),
+        *column[3:],
+        np.array(labels, dtype=bool),
+        np.array(kinds, dtype=np.uint8),
         np.cumsum(labels).astype(np.int32) - 1,
         np.concatenate([[0], np.cumsum([len(chain) for chain in chains])]).astype(np.int32),
         np.array([place[0] for place in flat], dtype=np.int32),
@@ -76,7 +81,7 @@ def _code(rows: list[list[Any]], files: list[str]) -> CodeTable:
             Kernel(rows[a][0][2:], rows[a][3] or rows[a][0][2:], a, b)
             for a, b in zip(starts, [*starts[1:], len(rows)], strict=True)
         ),
-    )  # fmt: skip
+    )
 
 
 def _index(tree: Any, folder: Path, shift: dict[int, int]) -> WaveIndex:
@@ -92,11 +97,16 @@ def _index(tree: Any, folder: Path, shift: dict[int, int]) -> WaveIndex:
     move = np.array([shift.get(row[0], 0) for row in flat], dtype=np.int64)
     none = np.full(n, -1)
     return WaveIndex(
-        *(column.astype(np.int16) for column in columns[:3]), columns[3].astype(np.int32), columns[4] + move,
-        columns[5] + move, none.astype(np.int16), none.astype(np.int16), none.astype(np.int32),
+        *(column.astype(np.int16) for column in columns[:3]),
+        columns[3].astype(np.int32),
+        columns[4] + move,
+        columns[5] + move,
+        none.astype(np.int16),
+        none.astype(np.int16),
+        none.astype(np.int32),
         np.array([(folder / row[4]).stat().st_size for row in flat], dtype=np.int64),
         tuple(row[4] for row in flat),
-    )  # fmt: skip
+    )
 
 
 def _events(data: Any, shift: dict[int, int]) -> WaveEvents:
@@ -110,10 +120,16 @@ def _events(data: Any, shift: dict[int, int]) -> WaveEvents:
     c = [np.array([row[i] for row in rows], dtype=np.int64) for i in range(8)]
     none = np.full(len(rows), -1)
     return WaveEvents(
-        c[0], *(column.astype(np.int16) for column in c[2:7]), c[1].astype(bool), c[7].astype(np.int32),
-        none.astype(np.int16), none.astype(np.int16), none, none,
+        c[0],
+        *(column.astype(np.int16) for column in c[2:7]),
+        c[1].astype(bool),
+        c[7].astype(np.int32),
+        none.astype(np.int16),
+        none.astype(np.int16),
+        none,
+        none,
         {int(k): v for k, v in data.get("dispatches", {}).items()},
-    )  # fmt: skip
+    )
 
 
 def _wave(folder: Path, index: WaveIndex, shifts: dict[int, int], code: CodeTable, row: int) -> TracedWave:
@@ -126,9 +142,13 @@ def _wave(folder: Path, index: WaveIndex, shifts: dict[int, int], code: CodeTabl
     kind = np.where((kind == 6) & is_matrix[line] & (line >= 0), 13, kind)
     begin = body["begin"] + shift
     tokens = Tokens(
-        begin, (time + shift - begin).astype(np.int32), stall.astype(np.int32),
-        (np.maximum(duration, stall) - stall).astype(np.int32), kind.astype(np.uint8), line.astype(np.int32),
-    )  # fmt: skip
+        begin,
+        (time + shift - begin).astype(np.int32),
+        stall.astype(np.int32),
+        (np.maximum(duration, stall) - stall).astype(np.int32),
+        kind.astype(np.uint8),
+        line.astype(np.int32),
+    )
     spans = np.array(body["timeline"] or [], dtype=np.int64).reshape(-1, 2)
     offset = np.concatenate([[0], np.cumsum(spans[:, 1])])
     states = States(begin, offset[:-1].astype(np.int32), spans[:, 0].astype(np.uint8), int(offset[-1]))
@@ -171,10 +191,21 @@ def read(folder: Path) -> tuple[Trace, tuple[WaveBatch, ...]]:
     occupancy = _events(_json(folder, "occupancy.json"), shift)
     reader = _Reader(folder, index, shift, code)
     trace = Trace(
-        folder, folder.name, names.get("version", ""), names["gfxip"], f"gfx{names['gfxip']}", True, False,
-        index, code, tuple(SourceFile(path, None) for path in files), occupancy, Clock(offsets=shift),
-        reader, other_simd=_others(names, folder),
-    )  # fmt: skip
+        folder,
+        folder.name,
+        names.get("version", ""),
+        names["gfxip"],
+        f"gfx{names['gfxip']}",
+        True,
+        False,
+        index,
+        code,
+        tuple(SourceFile(path, None) for path in files),
+        occupancy,
+        Clock(offsets=shift),
+        reader,
+        other_simd=_others(names, folder),
+    )
     rows = list(range(len(index)))
     return trace, tuple(reader.read(rows[i : i + 3]) for i in range(0, len(rows), 3))
 

@@ -460,8 +460,11 @@ Life = tuple[int, int, int, int, int]  # begin, end, unit, slot and kernel, on S
 
 def notes_of_lives(lives: list[Life], target: str = "gfx942") -> Notes:
     """What is found in a capture of waves of kernel 1 on unit 0, if these are the lives on the device."""
-    rows = [(when, start, 0, cu, 0, slot, kernel) for begin, end, cu, slot, kernel in lives
-            for when, start in ((begin, 1), (end, 0))]  # fmt: skip
+    rows = [
+        (when, start, 0, cu, 0, slot, kernel)
+        for begin, end, cu, slot, kernel in lives
+        for when, start in ((begin, 1), (end, 0))
+    ]
     trace = sample_trace("matmul_small")
     zero = np.zeros(len(trace.waves), np.int16)
     waves = replace(trace.waves, se=zero, simd=zero, cu=zero, kernel=zero + 1)
