@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLineEdit, QTa
 from rcv_py.synth.samples import SAMPLES
 from rcv_py.ui.app import App, start
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.shell.exporter import ExportDialog
+from rcv_py.ui.shell.export_dialog import ExportDialog
 from rcv_py.ui.shot import wait_until_idle
 from rcv_py.ui.table.rows_view import RowsView
 

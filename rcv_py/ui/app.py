@@ -40,7 +40,7 @@ from rcv_py.ui.core.scheduler import Scheduler
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, catching, fault
+from rcv_py.ui.shell.errors import ErrorReporter, catching, fault
 from rcv_py.ui.shell.exporter import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
 from rcv_py.work.ahead import Preload

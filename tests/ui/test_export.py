@@ -17,7 +17,8 @@ from rcv_py.formats.open import open_trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core import export
 from rcv_py.ui.core.panel import Sheet, UiContext
-from rcv_py.ui.shell.exporter import ExportDialog, PictureLook
+from rcv_py.ui.shell.export_dialog import ExportDialog
+from rcv_py.ui.shell.exporter import PictureLook
 from tests.support.paths import ROOT
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, open_sample, settle, show_panel

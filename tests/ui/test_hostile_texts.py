@@ -29,7 +29,7 @@ from rcv_py.ui.core import plain_text
 from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, Rich, RichLabel, draw_text, escaped, joined, rich, tooltip
 from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorBox
-from rcv_py.ui.shell.exporter import ExportDialog
+from rcv_py.ui.shell.export_dialog import ExportDialog
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from tests.support.hostile_text import CONTROLS, Watch, hostile, markup, unseen, watched

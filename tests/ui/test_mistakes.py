@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App, start
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.shell.dialogs.error_box import catching
+from rcv_py.ui.shell.errors import catching
 from tests.support.limits import HANG_S
 from tests.ui.window import ROOT, SAMPLE, settle
 

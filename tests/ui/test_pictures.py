@@ -18,7 +18,8 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core import export
 from rcv_py.ui.core.shapes import MAX_SHAPES, rectangles
 from rcv_py.ui.core.swatches import AFTER_NAME, Swatch
-from rcv_py.ui.shell.exporter import ExportDialog, PictureLook
+from rcv_py.ui.shell.export_dialog import ExportDialog
+from rcv_py.ui.shell.exporter import PictureLook
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, not_picked
 from rcv_py.ui.widgets.legend import Legend
 from tests.ui.window import settle, show_panel

@@ -20,8 +20,9 @@ from rcv_py.cli.main import main
 from rcv_py.ui.app import SAFE, start
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.shell.dialogs.error_box import ErrorBox, LogBox, fault, report
+from rcv_py.ui.shell.dialogs.error_box import ErrorBox, LogBox, report
 from rcv_py.ui.shell.dialogs.settings_dialog import NO_HIT, SettingsDialog
+from rcv_py.ui.shell.errors import fault
 from tests.support.limits import HANG_S
 from tests.ui.window import ROOT, SAMPLE, open_sample, window
 

@@ -13,8 +13,9 @@ from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.progress import Stage
 from rcv_py.ui.core.panel import UiContext, discover
-from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
+from rcv_py.ui.shell.dialogs.error_box import ErrorBox, report
 from rcv_py.ui.shell.docks import BrokenPanel, make_panel
+from rcv_py.ui.shell.errors import ErrorReporter
 from rcv_py.ui.shell.opener import LOOKING
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from tests.support.limits import HANG_S

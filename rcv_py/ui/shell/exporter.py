@@ -1,4 +1,4 @@
-"""Pictures, tables and commands of panels and the window, as files and on the clipboard, and their dialog."""
+"""Pictures, tables and commands of panels and the window, as files and on the clipboard."""
 
 import shlex
 from collections.abc import Callable, Iterator
@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6 import QtWidgets
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QComboBox, QLayout, QLineEdit, QMainWindow, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QMainWindow, QWidget
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.base.text import Message, translated
@@ -18,13 +17,11 @@ from rcv_py.base.whole_files import whole_file
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core import export
-from rcv_py.ui.core.layout import Dialog, row
 from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet, UiContext
-from rcv_py.ui.core.plain_text import PlainLabel, allow, copy_text, push_button
+from rcv_py.ui.core.plain_text import copy_text
 from rcv_py.ui.core.swatches import Swatch, unlike
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
-from rcv_py.ui.shell.file_writer import ask_path, export_folder
+from rcv_py.ui.shell.errors import ErrorReporter
 from rcv_py.ui.shell.menu_commands import needs
 from rcv_py.ui.shell.workspace import Workspace
 from rcv_py.ui.table import command_text
@@ -32,6 +29,7 @@ from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.widgets.legend import Legend
 
 WINDOW = "window"  # id of the whole window
+FORMS = {".png": "PNG picture", ".svg": "SVG picture", ".csv": "CSV table"}
 
 
 class PictureLook(NamedTuple):
@@ -248,91 +246,8 @@ def _resize(panel: Panel, size: QSize) -> None:
             layout.activate()
 
 
-ROWS = (0, 20, 40, 80, 160)  # choices; 0: as many as are in sight
-FORMS = {".png": "PNG picture", ".svg": "SVG picture", ".csv": "CSV table"}
-
-
-class ExportDialog(Dialog):
-    """The export dialog: panel, format, scale and file."""
-
-    def __init__(self, exporter: Exporter, parent: QWidget | None = None) -> None:
-        button = QtWidgets.QDialogButtonBox.StandardButton
-        super().__init__("Save a picture or table", parent, button.Save | button.Cancel)
-        self._exporter = exporter
-        self.setMinimumWidth(480)
-        self.what, self.form, self.scale, self.path = QComboBox(), QComboBox(), QComboBox(), QLineEdit()
-        self.rows, self.colors = QComboBox(), QComboBox()
-        for value, title in exporter.choices().items():
-            self.what.addItem(translated(title), value)
-        rows = {number: Message("{0} around the selected row", number) for number in ROWS} | {0: "in sight"}
-        for box, items in (
-            (self.form, FORMS),
-            (self.scale, {scale: f"{scale}×" for scale in export.SCALES}),
-            (self.rows, rows),
-            (self.colors, {False: "as in the window", True: "light, for reports"}),
-        ):
-            for choice, said in items.items():
-                box.addItem(translated(said), choice)
-        self.what.setCurrentIndex(self.what.findData(exporter.in_front()))
-        self.scale.setCurrentIndex(1)
-        browse = push_button("Browse …", call=self._browse)
-        form = QtWidgets.QFormLayout(verticalSpacing=8)
-        for name, control, item in (
-            ("What", self.what, self.what),
-            ("Form", self.form, self.form),
-            ("Scale", self.scale, self.scale),
-            ("Rows", self.rows, self.rows),
-            ("Colours", self.colors, self.colors),
-            ("File", self.path, row(self.path, browse, spacing=8)),
-        ):
-            control.setAccessibleName(translated(name))
-            form.addRow(translated(name), item)
-        self._may_replace: Path | None = None  # the file reported as existing
-        self.error = PlainLabel(role="error", wordWrap=True)
-        self.buttons.accepted.connect(self.save)
-        self.fill(form, self.error)
-        self.what.currentIndexChanged.connect(self._changed)
-        self.form.currentIndexChanged.connect(self._changed)
-        self._changed()
-
-    def save(self) -> None:
-        """Write the file and close, or show the reason; replacing a file takes a second click."""
-        try:
-            path = Path(self.path.text().strip()).expanduser()
-            if path != self._may_replace and path.is_file():
-                self._may_replace = path
-                self.error.setText(Message("{0} exists already. Save once more to replace it.", path))
-                return
-            scale, rows, is_light = (box.currentData() for box in (self.scale, self.rows, self.colors))
-            look = PictureLook(scale, rows=rows, is_light=is_light)
-            self._exporter.save(self.what.currentData(), path, look)
-        except RcvError as error:
-            self.error.setText(f"{error} {error.hint}".strip())
-            return
-        self._exporter.ui.settings.remember("export_folder", str(path.parent))
-        self._exporter.saved(path)
-        self.accept()
-
-    def _changed(self) -> None:
-        suffix, name = self.form.currentData(), self.what.currentData()
-        allow(self.scale, "" if suffix == ".png" else "Only PNG pictures have a scale.")
-        allow(self.colors, "A table has no colours." if suffix == ".csv" else "")
-        allow(self.rows, self._exporter.why_no_rows(name) if suffix != ".csv" else "A table has all rows.")
-        stem = export.file_stem(self._exporter.ui.session.trace.value)
-        self.path.setText(str(export_folder(self._exporter.ui) / f"{stem}_{name}{suffix}"))
-        no_table = suffix == ".csv" and not self._exporter.has_sheet(name)
-        self.error.setText(Message("{0} has no table just now.", self.what.currentText()) if no_table else "")
-
-    def _browse(self) -> None:
-        suffix = self.form.currentData()
-        chosen, path = ask_path(self, "Save as", self.path.text(), f"{FORMS[suffix]} (*{suffix})", suffix)
-        if path is not None:
-            self._may_replace = path if path == Path(chosen) else None  # that dialog has already confirmed it
-            self.path.setText(str(path))
-
-
-def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]:
-    """Return the commands of the menu Export that save and copy panels and the window."""
+def export_commands(exporter: Exporter, session: Session, ask: Callable[[], None]) -> tuple[Command, ...]:
+    """Return the commands of the menu Export that save and copy panels and the window; `ask` saves one."""
 
     def guarded(action: Callable[[str], None]) -> Callable[[], None]:
         return lambda: exporter.guarded(lambda: action(exporter.current()))
@@ -343,8 +258,7 @@ def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]
     table = needs(session, lambda: exporter.has_sheet(here()), no_table)
     words = needs(session, lambda: exporter.command_line(here()), no_command)
     return commands("Export", (
-        ("export.dialog", "Save a picture or table …", "Ctrl+E",
-         lambda: ExportDialog(exporter, exporter.window).open(),
+        ("export.dialog", "Save a picture or table …", "Ctrl+E", ask,
          "Save a panel or the window as PNG, SVG or CSV.", trace),
         ("export.copy_picture", "Copy a picture of this panel", "Ctrl+Shift+C",
          guarded(exporter.copy_picture), "Copy the panel with the focus, else the window, as a picture.",

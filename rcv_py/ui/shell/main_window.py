@@ -32,8 +32,8 @@ from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
 from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.shell import menu_commands
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
-from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, LogBox, facts
 from rcv_py.ui.shell.docks import Dock, make_docks
+from rcv_py.ui.shell.errors import ErrorReporter
 from rcv_py.ui.shell.exporter import Exporter, export_commands
 from rcv_py.ui.shell.file_writer import FileWriter, ask_path, writer_commands
 from rcv_py.ui.shell.menu_commands import needs
@@ -103,7 +103,7 @@ class MainWindow(QMainWindow):
             *self._window_commands(),
             *menu_commands.go_commands(ui.session),
             *menu_commands.analyze_commands(ui.session),
-            *export_commands(self.exporter, ui.session),
+            *export_commands(self.exporter, ui.session, self._ask_export),
             *writer_commands(self.writer, self.exporter.guarded, ui),
             *menu_commands.panel_commands(self.workspace),
             *(command for dock in self.workspace.docks.values() for command in dock.commands()),
@@ -196,6 +196,11 @@ class MainWindow(QMainWindow):
         dialog = self._dialog("settings_dialog:SettingsDialog", self.ui.settings)
         dialog.search.setText(searched)
         dialog.open()
+
+    def _ask_export(self) -> None:
+        from rcv_py.ui.shell.export_dialog import ExportDialog  # noqa: PLC0415 - rarely used
+
+        ExportDialog(self.exporter, self).open()
 
     def _show_docs(self, page: str) -> None:
         self._dialog("docs_dialog:DocsDialog", page).show()
@@ -299,11 +304,11 @@ class MainWindow(QMainWindow):
                 ("help.docs", "Documentation", "Alt+F1", partial(self._show_docs, "index.md"),
                  "Read the guide, what each view shows, and how to record a capture."),
                 ("help.report", "Copy facts for a report", "Ctrl+Alt+R",
-                 lambda: self._copy(facts(session.trace.value), "Copied."),
+                 self._copy_facts,
                  "Copy versions and facts of the capture, without its contents."),
-                ("help.log", "Log …", "Ctrl+Shift+F1", lambda: LogBox(self).show(),
+                ("help.log", "Log …", "Ctrl+Shift+F1", lambda: self._dialog("error_box:LogBox").show(),
                  "Show what the program did lately, line by line."),
-                ("help.about", "About rcv", "Ctrl+F1", lambda: AboutBox(self).open(),
+                ("help.about", "About rcv", "Ctrl+F1", lambda: self._dialog("error_box:AboutBox").open(),
                  "Show version and licences."),
             )),
         )  # fmt: skip
@@ -441,6 +446,11 @@ class MainWindow(QMainWindow):
     def _copy(self, text: str, message: str) -> None:
         copy_text(text)
         self.status.showMessage(translated(message), 3000)
+
+    def _copy_facts(self) -> None:
+        from rcv_py.ui.shell.dialogs.error_box import facts  # noqa: PLC0415 - rarely used
+
+        self._copy(facts(self.ui.session.trace.value), "Copied.")
 
     def go_to_place(self) -> None:
         """Ask for a place; the field starts with a place from the clipboard."""
