@@ -22,7 +22,7 @@ from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.selection import Hover, SearchQuery, Selection
 from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job
-from rcv_py.ui.core.layout import BAR, boxed, row
+from rcv_py.ui.core.layout import BAR, row
 from rcv_py.ui.core.panel import LazyPanel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text
 from rcv_py.ui.table import command_text
@@ -68,7 +68,7 @@ class IsaPanel(CodePanel):
 
     def __init__(self, ui: UiContext) -> None:
         view = IsaView(ui.theme, ui.settings)
-        super().__init__(ui, view, HeatStrip(view, view.places), FindBar(ui.theme, "Find instructions"))
+        super().__init__(ui, view, HeatStrip(view, view.places), BAR)
         self._rows: IsaRows | None = None
         self._cost_key: tuple[Any, ...] = ()
         self._arrow_key: tuple[Any, ...] = ()
@@ -77,8 +77,6 @@ class IsaPanel(CodePanel):
         self._followed: int | None = None  # the last instruction brought into view
         self.facts = IsaFacts(ui, self, self._updates.ask)
         self.walk = IsaWalk(ui.session, view, self.go)
-        self.search = boxed(row(self.find_bar, margins=BAR))  # only during a search
-        self.search.hide()
         self.empty = page(self, self.search, self.note, (row((view, 1), self.strip), 1))
         self._connect()
         ui.session.latency_mode.watch(self._updates.ask)
@@ -105,10 +103,6 @@ class IsaPanel(CodePanel):
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._open_menu)
         self.strip.clicked.connect(self.go)
-        self.find_bar.edited.connect(session.query.set)
-        self.find_bar.filtered.connect(self._filter)
-        self.find_bar.stepped.connect(self.step_match)
-        self.find_bar.left.connect(self._leave_search)
         session.query.watch(self._search)
         session.loaded.watch(self._more_waves)
         view.header.menus = {
@@ -119,6 +113,14 @@ class IsaPanel(CodePanel):
             "cost": self.fill_bars,
         }
         view.header.extend_menu = self.fill_all
+
+    def _make_find_bar(self) -> FindBar:
+        bar = FindBar(self.ui.theme, "Find instructions")
+        bar.edited.connect(self.session.query.set)
+        bar.filtered.connect(self._filter)
+        bar.stepped.connect(self.step_match)
+        bar.left.connect(self._leave_search)
+        return bar
 
     def fill_latency(self, menu: QMenu) -> None:
         """Add the numbers that the columns can show."""
@@ -379,9 +381,10 @@ class IsaPanel(CodePanel):
 
     def _search(self) -> None:
         trace, query = self.session.trace.value, self.session.query.value
-        self.find_bar.show_query(query)
         if query.text:
             self.search.show()
+        if query.text or self.has_searched:
+            self.find_bar.show_query(query)
         if trace is not None:
             texts = trace.code.text
             self.run_job(lambda: matches_of(texts, query), self._take_matches, "search")
@@ -398,11 +401,6 @@ class IsaPanel(CodePanel):
             self._filter()
             self._say_matches()
 
-    def focus_search(self) -> bool:
-        """Show the search field with the cursor in it."""
-        self.search.show()
-        return super().focus_search()
-
     def _leave_search(self) -> None:
         """Give the room of an empty search field to instructions."""
         self.search.hide()
@@ -410,10 +408,13 @@ class IsaPanel(CodePanel):
 
     def _filter(self) -> None:
         """Hide rows that do not match, if the user chose that."""
-        is_on = self.find_bar.filter.isChecked() and bool(self.session.query.value.text) and not self._problem
+        is_wanted = bool(self.session.query.value.text) and self.find_bar.filter.isChecked()
+        is_on = is_wanted and not self._problem
         self.view.set_only(self.matches if is_on else None)
 
     def _say_matches(self) -> None:
+        if not self.has_searched:
+            return
         total = len(self.matches)
         at = np.flatnonzero(self.matches == self.session.selection.value.line)
         text = Message("{0:,} of {1:,}", int(at[0]) + 1, total) if len(at) else Message("{0:,} found", total)

@@ -40,7 +40,7 @@ class SourcePanel(CodePanel):
 
     def __init__(self, ui: UiContext) -> None:
         view = SourceView(ui.theme, ui.settings)
-        super().__init__(ui, view, HeatStrip(view), FindBar(ui.theme, "Find in this file", has_filter=False))
+        super().__init__(ui, view, HeatStrip(view), (8, 0, 8, 4))
         self._costs: SourceCosts | None = None
         self._file = -1
         self._followed: tuple[int, int] | None = None  # last shown place of the session
@@ -57,16 +57,14 @@ class SourcePanel(CodePanel):
         self.chain = RichLabel(visible=False)
         self.chain.setProperty("role", "muted")
         self.chain.setMinimumWidth(1)
-        self.find_bar.hide()
-        for widget in (self.chain, self.find_bar):
-            widget.setContentsMargins(8, 0, 8, 4)
+        self.chain.setContentsMargins(8, 0, 8, 4)
         head = row((self.files, 1), self.how, margins=BAR, spacing=4)
         rows = row((column((view, 1), view.across), 1), self.strip)
         tip = "Say where this source file lies on this machine."
         self.locate = push_button("Locate …", tip, self.show_locate)
         self.locate.hide()
         note = row((self.note, 1), self.locate, spacing=8)
-        self.empty = page(self, head, self.find_bar, self.chain, note, (rows, 1))
+        self.empty = page(self, head, self.search, self.chain, note, (rows, 1))
         self._connect()
         self._how_changed()
         self.follow_session()
@@ -79,13 +77,17 @@ class SourcePanel(CodePanel):
         self.view.hovered.connect(lambda row: session.hover.set(self._hover_of(row)))
         self.strip.clicked.connect(self._choose)
         self.chain.linkActivated.connect(lambda link: self.show_file(*map(int, link.split(":"))))
-        self.find_bar.edited.connect(self._search)
-        self.find_bar.stepped.connect(self.step_match)
         self.ui.theme.changed.connect(self._show_chain)
         session.source_cost.watch(self._how_changed)
         session.notes.shown.watch(self._show_notes)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
+
+    def _make_find_bar(self) -> FindBar:
+        bar = FindBar(self.ui.theme, "Find in this file", has_filter=False)
+        bar.edited.connect(self._search)
+        bar.stepped.connect(self.step_match)
+        return bar
 
     def _open(self) -> None:
         trace = self.session.trace.value
@@ -168,7 +170,8 @@ class SourcePanel(CodePanel):
         why = trace.sources[self._file].note or "The capture has no copy of this file."
         self.show_note("" if rows.is_copy else Message("{0} Lines that instructions came from:", why))
         self.locate.setVisible(not rows.is_copy)
-        self._search(self.find_bar.query)
+        if self.has_searched:
+            self._search(self.find_bar.query)
         self._follow()
         self.view.show_hottest((trace, self._file))
 

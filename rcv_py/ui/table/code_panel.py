@@ -1,6 +1,7 @@
 """The base of the code panels: instructions or source lines, each with its cost."""
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from PySide6.QtCore import QRect, QSize, Qt, Signal
@@ -9,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import translated
 from rcv_py.ui.core.costs import CostUpdates
+from rcv_py.ui.core.layout import Margins, bar, boxed
 from rcv_py.ui.core.panel import Panel, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.table.cost_bars import heat
@@ -123,13 +125,17 @@ class CodePanel(Panel):
     """A code table next to a map of its hot rows; costs are recomputed when what counts changes.
 
     A subclass calls `follow_session` when it is constructed, and implements opening, computing and following.
+    It lays out `search`, which holds the search field and is hidden until a search.
     """
 
     view: RowsView
 
-    def __init__(self, ui: UiContext, view: RowsView, strip: HeatStrip, find_bar: FindBar) -> None:
+    def __init__(self, ui: UiContext, view: RowsView, strip: HeatStrip, around_search: Margins) -> None:
         super().__init__(ui)
-        self.view, self.strip, self.find_bar = view, strip, find_bar
+        self.view, self.strip = view, strip
+        self._in_search = bar(margins=around_search)
+        self.search = boxed(self._in_search)
+        self.search.hide()
         self.remembered["table"] = view
         self.note = PlainLabel(visible=False, wordWrap=True)
         self.note.setContentsMargins(8, 0, 8, 4)
@@ -146,6 +152,22 @@ class CodePanel(Panel):
         session.selection.watch(self._follow)
         session.hover.watch(self._show_hover)
         self._open()
+
+    @cached_property
+    def find_bar(self) -> FindBar:
+        """Return the search field, made when something is first searched."""
+        made = self._make_find_bar()
+        self._in_search.addWidget(made)
+        return made
+
+    def _make_find_bar(self) -> FindBar:
+        """Make the search field, with what it does."""
+        raise NotImplementedError
+
+    @property
+    def has_searched(self) -> bool:
+        """Return whether there is the search field."""
+        return "find_bar" in self.__dict__
 
     def _open(self) -> None:
         """React to another trace, or none."""
@@ -165,7 +187,8 @@ class CodePanel(Panel):
         self.note.setVisible(bool(note))
 
     def focus_search(self) -> bool:
-        self.find_bar.show()
+        """Show the search field with the cursor in it."""
+        self.search.show()
         self.find_bar.focus()
         return True
 
