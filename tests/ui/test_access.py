@@ -35,7 +35,7 @@ from rcv_py.ui.shell.workspace import tab_stops
 from rcv_py.ui.timeline.time_plot import TimePlot
 from rcv_py.ui.widgets.legend import Legend
 from tests.support.window_fixtures import Reused
-from tests.ui.window import settle
+from tests.ui.window import menus_of, settle
 
 IS_PAINTED = True  # legends name what is painted
 CONTROLS = (
@@ -158,7 +158,7 @@ def test_no_menu_has_more_than_twenty_rows(app: App, qtbot: QtBot) -> None:
     window.opener.siblings = tuple(entry._replace(path=entry.path / str(at)) for at in range(400))
     window.top_bar.capture.menu().aboutToShow.emit()
     assert len(rows(window.top_bar.capture.menu())) == MAX_SIBLINGS + 1
-    menus = {**window.menus, "": window.top_bar.capture.menu()}
+    menus = {**menus_of(window), "": window.top_bar.capture.menu()}
     assert not {path: len(rows(menu)) for path, menu in menus.items() if len(rows(menu)) > 20}
 
 
@@ -327,9 +327,8 @@ def test_an_empty_window_says_it_too(empty: App, qtbot: QtBot) -> None:
 
 def test_the_menus_say_why(empty: App) -> None:
     window = empty.window
-    window._fill_recent()
     window.top_bar.capture.menu().aboutToShow.emit()
-    menus = [*window.menus.values(), window._recent, window.top_bar.capture.menu()]
+    menus = [*menus_of(window).values(), window.top_bar.capture.menu()]
     greyed = [one for menu in menus for one in menu.actions() if not one.isEnabled() and one.text()]
     assert len(greyed) > 20
     assert not [one.text() for one in greyed if NOT_NOW not in one.toolTip()]

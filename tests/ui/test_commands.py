@@ -15,7 +15,7 @@ from rcv_py.ui.shell.dialogs.docs_dialog import DocsDialog
 from rcv_py.ui.shell.dialogs.keys_dialog import KeysDialog
 from rcv_py.ui.shell.menus import MENUS, KeysOverlay
 from rcv_py.ui.shell.palette import fit
-from tests.ui.window import run_command, settle
+from tests.ui.window import menus_of, run_command, settle
 
 
 def test_every_command_is_named_explained_and_reachable(empty_app: App) -> None:
@@ -58,8 +58,10 @@ def test_the_card_shows_the_first_keys_and_leads_to_all(empty_app: App, qtbot: Q
 
 
 def test_every_menu_entry_is_a_command_or_says_something(empty_app: App) -> None:
+    menus = menus_of(empty_app.window)
+    assert {command.menu for command in empty_app.ui.commands if command.menu} <= menus.keys()
     for path in MENUS:
-        menu = empty_app.window.menus[path]
+        menu = menus[path]
         assert any(action.isSeparator() or action.text() for action in menu.actions()), path
         assert len(menu.actions()) >= 2 or path == "Analyze", path
 

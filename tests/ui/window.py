@@ -7,10 +7,11 @@ from pathlib import Path
 from time import monotonic
 
 from PySide6.QtCore import QPoint, QRect, QSettings
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 
 from rcv_py.ui.app import App, start
 from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.shell.main_window import MainWindow
 from tests.support.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +24,20 @@ CALM = {  # settings of windows in tests
 }
 LOOK_MS = 10  # between looks at jobs that run
 RESTS = 2  # looks in a row at which nothing was to be done
+
+
+def menus_of(shell: MainWindow) -> dict[str, QMenu]:
+    """The menus of the bar by path, opened as a user does: `View/Panels` inside `View`."""
+    found: dict[str, QMenu] = {}
+    waiting = [("", action) for action in shell.menu_bar.actions()]
+    for above, action in waiting:  # grows
+        menu = action.menu()
+        if isinstance(menu, QMenu):
+            menu.aboutToShow.emit()
+            path = above + action.text().replace("&", "")
+            found[path] = menu
+            waiting += [(f"{path}/", inner) for inner in menu.actions()]
+    return found
 
 
 @contextmanager

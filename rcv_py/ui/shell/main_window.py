@@ -31,17 +31,14 @@ from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
 from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.shell import menu_commands
-from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.docks import Dock, make_docks
 from rcv_py.ui.shell.errors import ErrorReporter
 from rcv_py.ui.shell.exporter import Exporter, export_commands
 from rcv_py.ui.shell.file_writer import FileWriter, ask_path, writer_commands
 from rcv_py.ui.shell.menu_commands import needs
-from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
-from rcv_py.ui.shell.notes_keeper import NotesKeeper
+from rcv_py.ui.shell.menus import Actions, KeysOverlay, MenuFiller
 from rcv_py.ui.shell.opener import BaselineOpener, Opener, Profiled, restore_visit, save_visit
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
-from rcv_py.ui.shell.welcome import DropHint, Welcome
 from rcv_py.ui.shell.workspace import Workspace, tab_stops
 
 FIRST_SIZE = QSize(1680, 980)  # px at the first start, if the screen is that large
@@ -53,9 +50,12 @@ if TYPE_CHECKING:  # rarely used
     from rcv_py.base.progress import Report
     from rcv_py.formats.session_file import SavedSession
     from rcv_py.ui.shell.chooser import Chooser
+    from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
     from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog
+    from rcv_py.ui.shell.notes_keeper import NotesKeeper
     from rcv_py.ui.shell.palette import Palette
     from rcv_py.ui.shell.profile_page import ProfilePage
+    from rcv_py.ui.shell.welcome import DropHint, Welcome
 
 Page = TypeVar("Page", bound=QWidget)
 BROWSE = {
@@ -110,20 +110,21 @@ class MainWindow(QMainWindow):
         )
         self.actions_ = Actions(self, ui.commands)
         self.menu_bar = QMenuBar()
-        self.menus = fill_menu_bar(self.menu_bar, ui.commands, self.actions_)
+        more = {"File": self._add_recent, "View/Waves": self._fill_waves}
+        MenuFiller(ui.commands, self.actions_, more).fill_bar(self.menu_bar)
         self._recent = QMenu(translated("Open recent"), self, toolTipsVisible=True)
         self._recent.aboutToShow.connect(self._fill_recent)
-        self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
-        self.menus["View/Waves"].aboutToShow.connect(self._fill_wave_menu)
-        self.status.waves.setMenu(self.menus["View/Waves"])
+        waves = QMenu(self.status.waves, toolTipsVisible=True)
+        waves.aboutToShow.connect(partial(self._fill_waves, waves))
+        self.status.waves.setMenu(waves)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
         self.workspace.panels_changed.connect(self._show_verdict)
         self.setStatusBar(self.status)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.workspace)
-        self.alarm = CodeAlarm(ui)
-        self.setCentralWidget(boxed(column(self.alarm, (self.pages, 1))))
+        self._centre = column((self.pages, 1))
+        self.setCentralWidget(boxed(self._centre))
         self.pages.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.pages.setFocus()  # else the first button of the bar would get the focus, and a frame
         self.setAcceptDrops(True)
@@ -147,7 +148,18 @@ class MainWindow(QMainWindow):
     @cached_property
     def drop_hint(self) -> DropHint:
         """Return the frame that names what a drop would open, made when something is first dragged here."""
+        from rcv_py.ui.shell.welcome import DropHint  # noqa: PLC0415 - as it says
+
         return DropHint(self)
+
+    @cached_property
+    def alarm(self) -> CodeAlarm:
+        """Return the band above all pages, made when the texts of a capture are first found to be wrong."""
+        from rcv_py.ui.shell.dialogs.alarm import CodeAlarm  # noqa: PLC0415 - as it says
+
+        alarm = CodeAlarm(self.ui)
+        self._centre.insertWidget(0, alarm)
+        return alarm
 
     @cached_property
     def palette_(self) -> Palette:
@@ -160,6 +172,8 @@ class MainWindow(QMainWindow):
     @cached_property
     def welcome(self) -> Welcome:
         """Return the first page, which a window started with a capture does not need."""
+        from rcv_py.ui.shell.welcome import Welcome  # noqa: PLC0415 - as it says
+
         return self._page(Welcome(self.ui, self.opener, self.browse, partial(self._show_docs, "tutorial.md")))
 
     @cached_property
@@ -331,6 +345,7 @@ class MainWindow(QMainWindow):
         session.notes.draft.watch(ui.scheduler.request(self, self._show_draft).ask)
         session.problems.watch(self._log_problems)
         ui.results.cell("populations").watch(self._take_populations)
+        ui.results.cell("match").watch(self._check_code)
         for signal in (self.loader.opened, self.opener.failed, self.opener.choose, self.opener.profiled):
             signal.connect(self._show_now)
         self.opener.failed.connect(self.errors.show)
@@ -481,6 +496,8 @@ class MainWindow(QMainWindow):
 
     def _keep_notes(self) -> None:
         if self.notes is None:
+            from rcv_py.ui.shell.notes_keeper import NotesKeeper  # noqa: PLC0415 - after the first picture
+
             self.notes = NotesKeeper(self.ui)
 
     def _show_draft(self) -> None:
@@ -512,6 +529,7 @@ class MainWindow(QMainWindow):
                 if trace.has_only_markers:
                     self.workspace.bring_to_front(panel_for("device"))
             self.ui.results.want("populations")
+            self.ui.results.want("match")
             self.ui.scheduler.importer.after_first_picture(self._keep_notes)
             if not trace.is_part:
                 compared, self._compared = self._compared, None
@@ -530,6 +548,11 @@ class MainWindow(QMainWindow):
     def _take_populations(self) -> None:
         if (populations := self.ui.results.cell("populations").value) is not None:
             self.ui.session.take_populations(populations)
+
+    def _check_code(self) -> None:
+        match = self.ui.results.cell("match").value
+        if match is not None and match.is_wrong:
+            _ = self.alarm
 
     def _all_read(self) -> None:
         LOG.add("capture", "all waves were read")
@@ -551,11 +574,14 @@ class MainWindow(QMainWindow):
         self.profile_page.show_profile(found.profile, found.tables, found.trace)
         self.pages.setCurrentWidget(self.profile_page)
 
-    def _fill_wave_menu(self) -> None:
-        menu, own = self.menus["View/Waves"], len(menu_commands.wave_commands(self.ui.session))
-        for action in menu.actions()[own:]:
-            menu.removeAction(action)
+    def _fill_waves(self, menu: QMenu) -> None:
+        menu.clear()
+        own = menu_commands.wave_commands(self.ui.session)
+        menu.addActions([self.actions_[command.id] for command in own])
         menu_commands.add_populations(menu, self.ui.session)
+
+    def _add_recent(self, menu: QMenu) -> None:
+        menu.insertMenu(self.actions_["file.welcome"], self._recent)
 
     def _fill_recent(self) -> None:
         self._recent.clear()

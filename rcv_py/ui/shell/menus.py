@@ -1,6 +1,7 @@
 """Menus, shortcuts and the overview of all keys, made from the table of commands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QKeyCombination, Qt
@@ -89,31 +90,46 @@ class Actions:
             self.update()
 
 
-def fill_menu_bar(bar: QMenuBar, commands: Commands, actions: Actions) -> dict[str, QMenu]:
-    """Make the menus; `View/Panels` is the menu Panels inside View.  Return all menus by path."""
-    menus: dict[str, QMenu] = {}
-    for title in MENUS:
-        # The Alt key is the first letter of the English title, in every language.
-        name = f"&{title}" if is_english() else f"{translated(title)}(&{title[0]})"
-        menus[title] = bar.addMenu(name)
-        menus[title].setToolTipsVisible(True)
-        menus[title].aboutToShow.connect(actions.update)
-    for command in commands:
-        if not command.menu:
-            continue
-        menu = _menu(menus, command.menu)
-        if command.id in SEPARATED:
-            menu.addSeparator()
-        menu.addAction(actions[command.id])
-    return menus
+@dataclass(frozen=True, eq=False)
+class MenuFiller:
+    """Makes the entries of each menu when it is first opened; `more` adds others whenever one is opened."""
 
+    commands: Commands
+    actions: Actions
+    more: Mapping[str, Callable[[QMenu], object]]  # by the path of the menu
 
-def _menu(menus: dict[str, QMenu], path: str) -> QMenu:
-    if path not in menus:
-        parent, _, title = path.rpartition("/")
-        menus[path] = _menu(menus, parent or "View").addMenu(translated(title))
-        menus[path].setToolTipsVisible(True)
-    return menus[path]
+    def fill_bar(self, bar: QMenuBar) -> None:
+        """Add the menus to a bar."""
+        for title in MENUS:
+            # The Alt key is the first letter of the English title, in every language.
+            name = f"&{title}" if is_english() else f"{translated(title)}(&{title[0]})"
+            menu = bar.addMenu(name)
+            menu.aboutToShow.connect(self.actions.update)
+            self._prepare(menu, title)
+
+    def _prepare(self, menu: QMenu, path: str) -> None:
+        menu.setToolTipsVisible(True)
+        menu.aboutToShow.connect(partial(self._open, menu, path))
+
+    def _open(self, menu: QMenu, path: str) -> None:
+        if menu.isEmpty():
+            self._fill(menu, path)
+        if path in self.more:
+            self.more[path](menu)
+
+    def _fill(self, menu: QMenu, path: str) -> None:
+        """Add the commands of a menu, and the menus inside it where their first commands come."""
+        inside: set[str] = set()
+        for command in self.commands:
+            if command.menu == path:
+                if command.id in SEPARATED:
+                    menu.addSeparator()
+                menu.addAction(self.actions[command.id])
+            elif command.menu.startswith(f"{path}/"):
+                title = command.menu.removeprefix(f"{path}/").partition("/")[0]
+                if title not in inside:
+                    inside.add(title)
+                    self._prepare(menu.addMenu(translated(title)), f"{path}/{title}")
 
 
 def shown_keys(command: Command) -> str:

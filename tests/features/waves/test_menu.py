@@ -13,7 +13,7 @@ from tests.support.early_waves import SAMPLE, only, waves_of
 from tests.support.plain_capture import LABEL, PlainWave, plain
 from tests.support.samples import sample_path
 from tests.support.window_fixtures import Reused
-from tests.ui.window import open_sample, settle, show_panel, window
+from tests.ui.window import menus_of, open_sample, settle, show_panel, window
 
 
 @pytest.fixture
@@ -110,8 +110,7 @@ def _the_status_bar_and_the_menu_say_and_choose(app: App) -> None:
     working, early, both = _counts(app)
     assert button.isVisible()
     assert button.text() == f"{working} working waves of {both}"
-    menu = app.window.menus["View/Waves"]
-    menu.aboutToShow.emit()
+    menu = menus_of(app.window)["View/Waves"]
     titles = [action.text() for action in menu.actions() if action.text()]
     assert titles[:3] == ["Working waves", "All waves", "Next population of waves"]
     choice = f"early exit, {early} waves"
@@ -125,6 +124,8 @@ def _the_status_bar_and_the_menu_say_and_choose(app: App) -> None:
     assert app.ui.session.waves.value == "early-exit"
     menu.aboutToShow.emit()
     assert [action.text() for action in menu.actions() if action.text()] == titles
+    button.menu().aboutToShow.emit()
+    assert [action.text() for action in button.menu().actions() if action.text()] == titles
 
 
 def _copied_commands_name_the_waves(app: App) -> None:

@@ -30,15 +30,9 @@ class CodeAlarm(QFrame):
         line = row(self._icon, (self.text, 1), margins=(10, 6, 10, 6), spacing=8, of=self)
         line.setAlignment(self._icon, Qt.AlignmentFlag.AlignTop)
         self._cell.watch(self._show)
-        ui.session.trace.watch(self._ask)
         ui.theme.changed.connect(self._restyle)
         self._restyle()
         self._show()
-
-    def _ask(self) -> None:
-        """Request the check at all times: the alarm matters for every panel."""
-        if self._ui.session.trace.value is not None:
-            self._ui.results.want("match")
 
     def _show(self) -> None:
         trace, match = self._ui.session.trace.value, self._cell.value
