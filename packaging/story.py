@@ -61,7 +61,7 @@ class Story:
 
     def choose(self, name: str) -> None:
         """Open a capture of the list with a double click."""
-        chooser = self._window.chooser
+        chooser = self._window.pages.chooser
         at = next(at for at, entry in enumerate(chooser.entries) if entry.path.name == name)
         index = chooser.model.index(chooser.model.view_row(at), 0)
         view, place = chooser.table.viewport(), chooser.table.visualRect(index).center()

@@ -29,9 +29,9 @@ from rcv_py.ui.core.export import picture
 from rcv_py.ui.flame.flame_view import FlameView
 from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.shell.docks import Dock
+from rcv_py.ui.shell.focus_order import tab_stops
 from rcv_py.ui.shell.layouts import LAYOUTS
 from rcv_py.ui.shell.toolbar import MAX_SIBLINGS
-from rcv_py.ui.shell.workspace import tab_stops
 from rcv_py.ui.timeline.time_plot import TimePlot
 from rcv_py.ui.widgets.legend import Legend
 from tests.support.window_fixtures import Reused

@@ -75,8 +75,8 @@ def captures(tmp_path: Path) -> Path:
 def listed(app: App, qtbot: QtBot, folder: Path) -> Chooser:
     app.window.opener.open(folder)
     settle(app, qtbot)
-    assert app.window.pages.currentWidget() is app.window.chooser
-    return app.window.chooser
+    assert app.window.pages.currentWidget() is app.window.pages.chooser
+    return app.window.pages.chooser
 
 
 def cells(chooser: Chooser, name: str) -> list[str]:

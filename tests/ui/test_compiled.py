@@ -25,14 +25,14 @@ def test_a_library_offers_its_kernels_and_opens_the_chosen_one(qtbot: QtBot, reu
     with reused() as app:
         app.window.opener.open(BUILT / "libtiny.so")
         settle(app, qtbot)
-        assert app.window.pages.currentWidget() is app.window.chooser
-        entries = app.window.chooser.entries
+        assert app.window.pages.currentWidget() is app.window.pages.chooser
+        entries = app.window.pages.chooser.entries
         assert {(entry.kernel, entry.path.parent.name) for entry in entries} == {
             (kernel, target)
             for kernel in ("vector_add", "sum_rows")
             for target in ("gfx942", "gfx950", "gfx1100", "gfx1201")
         }
-        app.window.chooser.chosen.emit(entries[0].path)
+        app.window.pages.chooser.chosen.emit(entries[0].path)
         settle(app, qtbot)
         trace = app.ui.session.trace.value
         assert trace is not None

@@ -132,8 +132,8 @@ def test_a_window_is_painted_in_turn(qtbot: object, monkeypatch: pytest.MonkeyPa
         settle(app, qtbot)
         monkeypatch.setattr(FrameBudget, "paint", lambda self, paint: waiting.append(paint))
         paints = Paints()
-        app.window.welcome.installEventFilter(paints)
-        app.window.welcome.update()
+        app.window.pages.welcome.installEventFilter(paints)
+        app.window.pages.welcome.update()
         qtbot.waitUntil(lambda: bool(waiting))  # type: ignore[attr-defined]
         assert not paints.count
         waiting[0]()

@@ -318,4 +318,4 @@ def live_through_much(app: App, qtbot: QtBot) -> None:
     settle(app, qtbot)
     app.window.close_capture()
     settle(app, qtbot)
-    assert app.window.pages.currentWidget() is app.window.welcome
+    assert app.window.pages.currentWidget() is app.window.pages.welcome

@@ -46,13 +46,13 @@ def test_a_file_is_chosen_from_the_menu(
     with reused() as app:
         app.window.actions_["file.open_file"].trigger()
         settle(app, qtbot)
-        assert app.window.pages.currentWidget() is app.window.profile_page
+        assert app.window.pages.currentWidget() is app.window.pages.profile
 
 
 def test_a_database_is_shown_as_tables_and_left_again(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         drop(app, write(tmp_path / "out_results.db"), qtbot)
-        page = app.window.profile_page
+        page = app.window.pages.profile
         assert app.window.pages.currentWidget() is page
         assert "without a thread trace" in page.title.text()
         assert "4 launches of 2 kernels. Thread trace: None is inside" in page.facts.text()
@@ -65,7 +65,7 @@ def test_a_database_is_shown_as_tables_and_left_again(tmp_path: Path, qtbot: QtB
         drop(app, write(tmp_path / "other_results.db", without=["pmc_event"]), qtbot)
         assert page.tabs.count() == 4, "no counters"
         page.back_button.click()
-        assert app.window.pages.currentWidget() is app.window.welcome
+        assert app.window.pages.currentWidget() is app.window.pages.welcome
 
 
 def test_a_database_of_another_program_is_a_sentence(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:

@@ -264,7 +264,7 @@ def test_a_window_whose_capture_cannot_be_opened_shows_the_first_page_and_why(
     app.window.show_with(tmp_path)
     qtbot.waitUntil(lambda: app.window.errors.last is not None)  # a slow look at the folder: after the window
     assert app.window.isVisible()
-    assert app.window.pages.currentWidget() is app.window.welcome
+    assert app.window.pages.currentWidget() is app.window.pages.welcome
     assert app.window.errors.last is not None
     app.window.errors.last.close()
 
@@ -273,4 +273,4 @@ def test_a_window_does_not_wait_long(app: App, qtbot: QtBot, monkeypatch: pytest
     monkeypatch.setattr(app.window.opener, "open", lambda path: None)
     app.window.show_with(SAMPLE)
     qtbot.waitUntil(app.window.isVisible)
-    assert app.window.pages.currentWidget() is app.window.welcome
+    assert app.window.pages.currentWidget() is app.window.pages.welcome

@@ -16,8 +16,8 @@ from tests.ui.window import SAMPLE, settle, window
 
 def test_the_first_page_offers_samples_and_keys(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
-        assert app.window.pages.currentWidget() is app.window.welcome
-        page = app.window.welcome
+        assert app.window.pages.currentWidget() is app.window.pages.welcome
+        page = app.window.pages.welcome
         assert page.open.text().startswith("Open")
         assert {path.name for path in resources.samples()} <= {link.text() for link in page.links}
         texts = " ".join(label.text() for label in page.findChildren(QLabel))
@@ -31,7 +31,7 @@ def test_the_first_page_offers_samples_and_keys(qtbot: QtBot, reused: Reused) ->
 def test_return_opens_a_sample(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         app.window.activateWindow()
-        link = next(link for link in app.window.welcome.links if link.text() == SAMPLE.name)
+        link = next(link for link in app.window.pages.welcome.links if link.text() == SAMPLE.name)
         link.setFocus(Qt.FocusReason.TabFocusReason)
         QTest.keyClick(link, Qt.Key.Key_Return)
         settle(app, qtbot)
@@ -59,8 +59,8 @@ def test_recent_captures_are_listed_newest_first_and_once(tmp_path: Path, qtbot:
         assert [path.name for path in opener.recent] == ["a", "b"]
         (tmp_path / "b").rmdir()
         assert [path.name for path in opener.recent] == ["a"]
-        app.window.welcome.refresh()
-        assert app.window.welcome.links[0].text() == "a"
+        app.window.pages.welcome.refresh()
+        assert app.window.pages.welcome.links[0].text() == "a"
         opener.forget_recent()
         assert opener.recent == []
 
@@ -76,7 +76,7 @@ def test_the_bar_offers_the_captures_beside_the_open_one(qtbot: QtBot, reused: R
 
 def test_it_says_which_sample_to_start_with_and_leads_to_the_tutorial(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
-        page = app.window.welcome
+        page = app.window.pages.welcome
         page.refresh()
         samples = [link for link in page.links if Path(link.toolTip()).parent.name == "sample_traces"]
         assert samples[0].text() == "matmul_tiled"

@@ -128,7 +128,7 @@ def test_a_parent_folder_shows_its_captures(qtbot: QtBot, reused: Reused) -> Non
         assert [stage.name for stage in app.ui.session.busy.value] == [LOOKING]
         settle(app, qtbot)
         assert app.ui.session.busy.value == ()
-        chooser = app.window.chooser
+        chooser = app.window.pages.chooser
         assert app.window.pages.currentWidget() is chooser
         assert len(chooser.entries) >= 2
         row = next(at for at, entry in enumerate(chooser.entries) if entry.path.name == SAMPLE.name)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtGui
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QWidget
 from shiboken6 import isValid
 
 from rcv_py.base.log import LOG
@@ -19,7 +19,6 @@ from rcv_py.base.manifest import panel_for
 from rcv_py.base.problems import Problem
 from rcv_py.base.text import Message, translated, visible
 from rcv_py.formats.locate import SESSION
-from rcv_py.model.trace import CaptureEntry
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.saved import restore_state, state_of
 from rcv_py.state.session import Baseline
@@ -31,15 +30,17 @@ from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
 from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.shell import menu_commands
-from rcv_py.ui.shell.docks import Dock, make_docks
+from rcv_py.ui.shell.docks import make_docks
 from rcv_py.ui.shell.errors import ErrorReporter
 from rcv_py.ui.shell.exporter import Exporter, export_commands
 from rcv_py.ui.shell.file_writer import FileWriter, ask_path, writer_commands
+from rcv_py.ui.shell.focus_order import step_part, step_stop
 from rcv_py.ui.shell.menu_commands import needs
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, MenuFiller
-from rcv_py.ui.shell.opener import BaselineOpener, Opener, Profiled, restore_visit, save_visit
+from rcv_py.ui.shell.opener import BaselineOpener, Opener, restore_visit, save_visit
+from rcv_py.ui.shell.pages import Pages
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
-from rcv_py.ui.shell.workspace import Workspace, tab_stops
+from rcv_py.ui.shell.workspace import Workspace
 
 FIRST_SIZE = QSize(1680, 980)  # px at the first start, if the screen is that large
 SCREEN_SHARE = 0.92
@@ -49,15 +50,12 @@ SHOW_AFTER_MS = 250  # longest time a window waits for its capture before it is 
 if TYPE_CHECKING:  # rarely used
     from rcv_py.base.progress import Report
     from rcv_py.formats.session_file import SavedSession
-    from rcv_py.ui.shell.chooser import Chooser
     from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
     from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog
     from rcv_py.ui.shell.notes_keeper import NotesKeeper
     from rcv_py.ui.shell.palette import Palette
-    from rcv_py.ui.shell.profile_page import ProfilePage
-    from rcv_py.ui.shell.welcome import DropHint, Welcome
+    from rcv_py.ui.shell.welcome import DropHint
 
-Page = TypeVar("Page", bound=QWidget)
 BROWSE = {
     "capture": "Open a capture, or a folder of captures",
     "baseline": "Compare the open capture with another one, its baseline",
@@ -95,6 +93,9 @@ class MainWindow(QMainWindow):
         self.exporter = Exporter(ui, self, self.workspace, self.errors, saved=self.status.show_saved)
         self.writer = FileWriter(ui, self)
         self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel(panel_for("comparison")))
+        learn = partial(self._show_docs, "tutorial.md")
+        self.pages = Pages(ui, self.opener, self.workspace, self.browse, learn)
+        self.pages.compared.connect(self._compare_two)
         ui.commands.rebind(ui.settings.keys.value)
         ui.commands.register(
             *self._file_commands(),
@@ -121,11 +122,8 @@ class MainWindow(QMainWindow):
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
         self.workspace.panels_changed.connect(self._show_verdict)
         self.setStatusBar(self.status)
-        self.pages = QStackedWidget()
-        self.pages.addWidget(self.workspace)
         self._centre = column((self.pages, 1))
         self.setCentralWidget(boxed(self._centre))
-        self.pages.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.pages.setFocus()  # else the first button of the bar would get the focus, and a frame
         self.setAcceptDrops(True)
         self.setWindowTitle(shown(program))
@@ -168,36 +166,6 @@ class MainWindow(QMainWindow):
 
         finder = Finder(self.ui.session, self.ui.commands, self.opener, self._change_settings)
         return Palette(self.ui.theme, finder.find, self.top_bar.field)
-
-    @cached_property
-    def welcome(self) -> Welcome:
-        """Return the first page, which a window started with a capture does not need."""
-        from rcv_py.ui.shell.welcome import Welcome  # noqa: PLC0415 - as it says
-
-        return self._page(Welcome(self.ui, self.opener, self.browse, partial(self._show_docs, "tutorial.md")))
-
-    @cached_property
-    def chooser(self) -> Chooser:
-        """Return the page with the captures of a folder."""
-        from rcv_py.ui.shell.chooser import Chooser  # noqa: PLC0415 - most windows start with a capture
-
-        chooser = self._page(Chooser(self._leave_chooser, self.ui.theme))
-        self.opener.judged.connect(chooser.show_known)
-        chooser.chosen.connect(self.opener.open)
-        chooser.deeper.connect(self.opener.open)
-        chooser.compared.connect(self._compare_two)
-        return chooser
-
-    @cached_property
-    def profile_page(self) -> ProfilePage:
-        """Return the page of a run without a thread trace."""
-        from rcv_py.ui.shell.profile_page import ProfilePage  # noqa: PLC0415 - rarely used
-
-        return self._page(ProfilePage(self._leave_chooser))
-
-    def _page(self, page: Page) -> Page:
-        self.pages.addWidget(page)
-        return page
 
     def _dialog(self, place: str, *arguments: object) -> Any:
         """Return a new dialog of the room `dialogs`, whose module is imported when it is first opened."""
@@ -245,7 +213,7 @@ class MainWindow(QMainWindow):
              "Open a capture in one file, raw .att files, or the database of a run."),
             ("file.new_window", "New window", "Ctrl+Shift+N", self.another_wanted.emit,
              "Open another window, to look at two captures side by side."),
-            ("file.welcome", "Recent captures and samples", "Ctrl+Shift+O", self.show_welcome,
+            ("file.welcome", "Recent captures and samples", "Ctrl+Shift+O", self.pages.show_welcome,
              "Show the page with recent captures and samples."),
             ("file.open_session", "Open session …", "Ctrl+Alt+Shift+S", partial(self.browse_file, SESSIONS),
              "Open a session file: its capture as it was left, with bookmarks, notes and experiments."),
@@ -287,9 +255,9 @@ class MainWindow(QMainWindow):
                  "Show the notes about the capture.", trace),
                 ("go.find", "Find here", "Ctrl+F", self.find_here,
                  "Search in the panel that has the focus, else in the code.", trace),
-                ("go.next_area", "Next area", "F6", lambda: self.step_area(+1),
+                ("go.next_area", "Next area", "F6", lambda: step_part(self._parts(), +1),
                  "Move the keys to the next part of the window: bar, panels, tabs, status."),
-                ("go.previous_area", "Previous area", "Shift+F6", lambda: self.step_area(-1),
+                ("go.previous_area", "Previous area", "Shift+F6", lambda: step_part(self._parts(), -1),
                  "Move the keys to the part of the window before."),
                 ("go.main", "Go to the instructions", "Alt+0", self.workspace.show_main,
                  "Move the keys to the listing; so does Esc when nothing else wants it.", trace),
@@ -350,8 +318,6 @@ class MainWindow(QMainWindow):
             signal.connect(self._show_now)
         self.opener.failed.connect(self.errors.show)
         self.loader.finished.connect(self._all_read)
-        self.opener.choose.connect(self._choose)
-        self.opener.profiled.connect(self._show_profile)
         self.opener.restored.connect(self._restore_session)
         ui.tasks.failed.connect(self.errors.show)
         self.writer.saved.connect(self.status.show_saved)
@@ -443,16 +409,7 @@ class MainWindow(QMainWindow):
         """Close the capture and show the first page."""
         save_visit(self.ui.settings, self.ui.session)
         self.opener.close()
-        self.show_welcome()
-
-    def show_welcome(self) -> None:
-        """Show recent captures and samples."""
-        self.welcome.refresh()
-        self.pages.setCurrentWidget(self.welcome)
-
-    def _leave_chooser(self) -> None:
-        page = self.workspace if self.ui.session.trace.value is not None else self.welcome
-        self.pages.setCurrentWidget(page)
+        self.pages.show_welcome()
 
     def cancel(self) -> None:
         """Stop the work that the status bar shows: writing a file, else reading waves."""
@@ -523,7 +480,7 @@ class MainWindow(QMainWindow):
             LOG.add("capture", "closed")
         else:
             LOG.add("capture", Message("opened {0}: {1:,} waves", trace.path, len(trace.waves)))
-            self.pages.setCurrentWidget(self.workspace)
+            self.pages.show_workspace()
             if not restore_visit(self.ui.settings, self.ui.session):
                 self.workspace.bring_to_front(panel_for("findings"))
                 if trace.has_only_markers:
@@ -562,17 +519,9 @@ class MainWindow(QMainWindow):
         if trace is not None and trace.shader_data:  # problems and exported traces contain it
             self.ui.results.want("markers")
 
-    def _choose(self, folder: Path, entries: tuple[CaptureEntry, ...], depth: int) -> None:
-        self.chooser.show_entries(folder, entries, depth)
-        self.pages.setCurrentWidget(self.chooser)
-
     def _compare_two(self, path: Path, baseline: Path) -> None:
         self._compared = (path, baseline)
         self.opener.open(path)
-
-    def _show_profile(self, found: Profiled) -> None:
-        self.profile_page.show_profile(found.profile, found.tables, found.trace)
-        self.pages.setCurrentWidget(self.profile_page)
 
     def _fill_waves(self, menu: QMenu) -> None:
         menu.clear()
@@ -596,44 +545,25 @@ class MainWindow(QMainWindow):
     def showEvent(self, event: QtGui.QShowEvent) -> None:
         """Show the first page if there is nothing else to show."""
         super().showEvent(event)
-        if self.ui.session.trace.value is None and self.pages.currentWidget() is self.workspace:
-            self.show_welcome()
+        if self.ui.session.trace.value is None and self.pages.is_at_work:
+            self.pages.show_welcome()
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         if self.actions_.press(event):
             return
-        if event.key() == Qt.Key.Key_Escape and self.pages.currentWidget() is self.workspace:
+        if event.key() == Qt.Key.Key_Escape and self.pages.is_at_work:
             self.workspace.show_main()
         else:
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
         """Make Tab follow places: the bar, the panels, the status.  Qt would follow the order of creation."""
-        order = [one for part in self._parts() for one in tab_stops(part)]
-        here = _focused(order)
-        if here is None or self.pages.currentWidget() is not self.workspace:
-            return super().focusNextPrevChild(is_next)
-        reason = Qt.FocusReason.TabFocusReason if is_next else Qt.FocusReason.BacktabFocusReason
-        order[(here + (1 if is_next else -1)) % len(order)].setFocus(reason)
-        return True
+        has_moved = self.pages.is_at_work and step_stop(self._parts(), is_next)
+        return has_moved or super().focusNextPrevChild(is_next)
 
     def _parts(self) -> list[QWidget]:
-        page = self.pages.currentWidget()
-        return [self.top_bar, *(self.workspace.parts() if page is self.workspace else [page]), self.status]
-
-    def step_area(self, by: int) -> None:
-        """Move the focus to the next (+1) or previous (-1) part of the window that takes the focus."""
-        parts = self._parts()
-        here = _focused(parts)
-        first = here if here is not None else -1 if by > 0 else len(parts)
-        for step in range(1, len(parts) + 1):
-            part = parts[(first + by * step) % len(parts)]
-            if found := tab_stops(part):
-                if isinstance(part, Dock):
-                    part.take_focus()
-                else:
-                    found[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
-                return
+        pages = self.workspace.parts() if self.pages.is_at_work else [self.pages.currentWidget()]
+        return [self.top_bar, *pages, self.status]
 
     def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:
         if event.mimeData().hasUrls() and event.mimeData().urls()[0].isLocalFile():
@@ -677,10 +607,3 @@ class MainWindow(QMainWindow):
         for name, dock in self.workspace.docks.items():
             if isinstance(state := states.get(name), dict):
                 dock.load_state(state)
-
-
-def _focused(widgets: Sequence[QWidget]) -> int | None:
-    """Return which widget has the focus in it, the first if several do."""
-    focus = QApplication.focusWidget()
-    here = (at for at, one in enumerate(widgets) if focus and (one is focus or one.isAncestorOf(focus)))
-    return next(here, None)

@@ -33,13 +33,6 @@ FAR_PX = 100_000  # no screen is there: a saved place of a window is nearer
 DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
 
 
-def tab_stops(part: QWidget) -> list[QWidget]:
-    """Return what Tab focuses in a part of the window, the part itself first; not in its menus or popups."""
-    shown = (one for one in (part, *part.findChildren(QWidget)) if one.isVisible() and one.isEnabled())
-    stops = (one for one in shown if one.focusPolicy() & Qt.FocusPolicy.TabFocus and one.focusProxy() is None)
-    return [one for one in stops if one is part or part.isAncestorOf(one)]
-
-
 class Workspace(QWidget):
     """All panels.  It knows their places, not their classes."""
 

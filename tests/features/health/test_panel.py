@@ -134,7 +134,7 @@ def test_the_chooser_tells_the_headline_of_each_capture(
     with reused() as app:
         app.window.opener.open(tmp_path)
         settle(app, qtbot)
-        chooser = app.window.chooser
+        chooser = app.window.pages.chooser
         assert app.window.pages.currentWidget() is chooser
         qtbot.waitUntil(lambda: bool(chooser.known))  # type: ignore[attr-defined]
         column = next(column for column in chooser.model.columns if column.id == "note")
