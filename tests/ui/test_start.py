@@ -238,7 +238,7 @@ def app() -> Iterator[App]:
 def test_a_window_is_first_painted_with_its_capture(
     app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rcv_py.ui.shell.workspace.HIDDEN_MS", MOST_MS)  # however busy the machine is
+    monkeypatch.setattr("rcv_py.ui.shell.curtain.HIDDEN_MS", MOST_MS)  # however busy the machine is
     monkeypatch.setattr(
         app.window._show_timer, "start", lambda: QTimer.start(app.window._show_timer, MOST_MS)
     )

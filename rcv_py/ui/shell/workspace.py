@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QElapsedTimer, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMenu, QTabBar, QWidget
 from shiboken6 import isValid
@@ -20,6 +20,7 @@ from rcv_py.ui.core.panel import Panel, UiContext, has
 from rcv_py.ui.core.plain_text import add_action, allow, button_text, show_explanation
 from rcv_py.ui.core.scheduler import WAKE_MS
 from rcv_py.ui.shell import layouts
+from rcv_py.ui.shell.curtain import Curtain
 from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.layouts import APART, CODE_AREAS, LAYOUTS, SIDES, STRIP, TITLES, Layout, Shown
 from rcv_py.ui.shell.tab_groups import PlaceSplitter, SideBar, TabGroup
@@ -27,8 +28,6 @@ from rcv_py.ui.shell.tab_groups import PlaceSplitter, SideBar, TabGroup
 FOLDABLE = (*SIDES, "bottom")
 BAR_TITLES = {"left": "Left side", "right": "Right side"}
 Sizes = Callable[[Layout, int, Shown], tuple[int, ...]]  # of places in a row, in px, that share so many
-HOLD_MS = 3  # between two looks at the panels at first
-HIDDEN_MS = 150  # longest time that panels may take to show something
 FAR_PX = 100_000  # no screen is there: a saved place of a window is nearer
 DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
 
@@ -57,13 +56,9 @@ class Workspace(QWidget):
         self._closed: list[str] = []  # closed panels, the last last
         self._before_pin: Dock | None = None  # the time view in front before another was pinned below
         self._windows: dict[str, QRect] = {}  # where panels with windows of their own were
-        self._is_measured = self._was_shown = self._has_woken = self._is_arranging = False
+        self._is_measured = self._has_woken = self._is_arranging = False
         self._had_room = False  # whether the window was wide when its layout was saved
-        self._curtain = QWidget(self, autoFillBackground=True)  # over the panels, which are painted once
-        self._curtain.hide()
-        self._look_timer = QTimer(self, interval=HOLD_MS)
-        self._look_timer.timeout.connect(self._lift_curtain)
-        self._covered = QElapsedTimer()
+        self._curtain = Curtain(self, self.docks.values(), ui.scheduler)
         self._make_timer = one_shot(self, lambda: FrameBudget.here().call(self._make_seen))
         for dock in self.docks.values():
             dock.wants.connect(self.show_panel)
@@ -480,42 +475,26 @@ class Workspace(QWidget):
         super().showEvent(event)
         if not self._is_measured:
             self._measure()
-        elif self._had_room and not self._was_shown and self.width() < layouts.COMPACT_WIDTH:
+        elif self._had_room and not self._curtain.was_down and self.width() < layouts.COMPACT_WIDTH:
             self.folded |= frozenset(SIDES)  # a wide window was saved, and this one is small
         self._arrange()
-        if not self._was_shown:
-            self._was_shown = True
-            self._curtain.setGeometry(self.rect())
-            self._curtain.show()
-            self._curtain.raise_()
-            self._covered.start()
-            self._look_timer.start()
+        if not self._curtain.was_down:
+            self._curtain.fall()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._curtain.setGeometry(self.rect())
+        self._curtain.fit()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._show_windows()
-
-    def _lift_curtain(self) -> None:
-        """Show the panels once they have their first rows; they may take some time for that."""
-        seen = [dock.made for dock in self.docks.values() if dock.is_seen and dock.made is not None]
-        tasks, scheduler = self._ui.tasks, self._ui.scheduler
-        busy = (tasks.is_busy(panel) or scheduler.is_pending(panel) for panel in seen)
-        is_late = any(panel.visibility.is_asleep for panel in seen) or any(busy)
-        if not is_late or self._covered.elapsed() > HIDDEN_MS:
-            self._look_timer.stop()
-            self._curtain.hide()
-            QTimer.singleShot(WAKE_MS, self, scheduler.importer.release)  # after the painting
 
     @property
     def is_waking(self) -> bool:
         """Return whether a panel is about to be made, or to do work deferred while it was hidden."""
         made = (dock.made for dock in self.docks.values())
         is_any = any(panel is not None and panel.visibility.is_waking for panel in made)
-        return is_any or self._make_timer.isActive() or self._look_timer.isActive()
+        return is_any or self._make_timer.isActive() or self._curtain.is_down
 
     def _make_seen(self) -> None:
         """Make the panels in front: at first all at once, later one by one, painting between."""
