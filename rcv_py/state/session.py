@@ -20,7 +20,6 @@ from rcv_py.base.progress import Stage
 from rcv_py.base.runs import ascending
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import LatencyMode, SourceCost, Which
-from rcv_py.model.notes import Anchor, Note
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
@@ -160,52 +159,6 @@ class Session:
     def drop_experiment(self, asked: ChangeRequest) -> None:
         """Remove an experiment."""
         self.experiments.set(tuple(one for one in self.experiments.value if one != asked))
-
-    @property
-    def why_no_note(self) -> str:
-        """The reason why no note can be written now, "" if one can."""
-        trace = self.trace.value
-        if trace is None:
-            return "Open a capture first."
-        return "The capture is still being decoded." if trace.is_part else ""
-
-    def here(self) -> Anchor:
-        """The selected place: a measured range, else an execution, instruction or wave."""
-        measured, selection, token = self.measure.value, self.selection.value, self.token()
-        if measured is not None:
-            return Anchor(span=measured)
-        at = None if token is None else token[0].tokens.span(token[1]).begin
-        return Anchor(
-            instructions=() if selection.line is None else (selection.line,),
-            wave=selection.wave if selection.line is None or selection.hit is not None else None,
-            span=None if at is None else TimeWindow(at, at + 1),
-        )
-
-    def go_to_note(self, note: Note) -> None:
-        """Select the place of a note, as far as the capture has it, and bring its time into view."""
-        trace = self.trace.value
-        if trace is None:
-            return
-        anchor = note.anchor.known(trace)
-        place = note.anchor.place_in(trace)
-        rows, wave, span = anchor.instructions, anchor.wave, anchor.span
-        loaded = None if self.store is None or span is None else self.store.wave_by_id(wave)
-        token = -1 if loaded is None or span is None else loaded.tokens.at(span.begin)
-        if wave is not None and token >= 0:
-            self.select_token(wave, token, stays=True)
-        elif len(rows) > 1:
-            self.select_lines(min(rows), max(rows) + 1)
-        elif rows:
-            self.select_line(rows[0])
-        elif wave is not None:
-            self.select_wave(wave)
-        elif place is not None:
-            self.select_source(*place)
-        view = self.view.value
-        if span is not None and span.width > 1:
-            self.set_view(span.padded(0.2))
-        elif span is not None and not view.contains(span.begin):  # scroll to a moment out of view
-            self.set_view(view.moved(span.begin - view.middle))
 
     @property
     def is_streaming(self) -> bool:

@@ -14,6 +14,7 @@ from rcv_py.base.text import Message, cells
 from rcv_py.features.notes.result import HITS, NOTES, note_table
 from rcv_py.model.notes import Note
 from rcv_py.model.trace import Trace
+from rcv_py.state.note_places import go_to_note, place_of_selection
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.layout import BAR, boxed, column, row
@@ -408,7 +409,7 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
 
     def _go(self, row: int) -> None:
         if 0 <= row < len(self.notes):
-            self.session.go_to_note(self.notes[row])
+            go_to_note(self.session, self.notes[row])
 
     def _open_menu(self, at: QPoint) -> None:
         row = self.view.table.data_row(self.view.view_row_at(at.y()))
@@ -416,13 +417,15 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if 0 <= row < len(self.notes):
             note = self.notes[row]
-            add_action(menu, "Go there", lambda: self.session.go_to_note(note))
+            add_action(menu, "Go there", lambda: go_to_note(self.session, note))
             add_action(menu, "Edit …", lambda: self.session.notes.draft.set(note))
             add_action(menu, "Copy", lambda: copy_text(note.words))
             add_action(menu, "Remove", lambda: self.session.notes.remove(note.id))
             menu.addSeparator()
         session = self.session
-        add_action(menu, "Note about what is selected …", lambda: session.notes.write(session.here()))
+        add_action(
+            menu, "Note about what is selected …", lambda: session.notes.write(place_of_selection(session))
+        )
         self.add_copy(menu)
         menu.popup(self.view.viewport().mapToGlobal(at))
 

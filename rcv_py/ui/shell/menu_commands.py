@@ -14,6 +14,7 @@ from rcv_py.base.text import Message, percent, plural, translated
 from rcv_py.model.modes import LatencyMode, SourceCost, Which
 from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Command, always, commands
+from rcv_py.state.note_places import place_of_selection, why_no_note
 from rcv_py.state.session import Session
 from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import add_action, button_text, tooltip
@@ -119,9 +120,9 @@ def go_commands(session: Session) -> tuple[Command, ...]:
         *commands("Go", (
             ("go.bookmark", "Bookmark this place", "B", session.toggle_bookmark,
              "Keep this place in the history, or forget it.", place),
-            ("go.note", "Write a note …", "Shift+N", lambda: session.notes.write(session.here()),
+            ("go.note", "Write a note …", "Shift+N", lambda: session.notes.write(place_of_selection(session)),
              "Write a note about the measured range, else about what is selected.",
-             lambda: session.why_no_note),
+             lambda: why_no_note(session)),
             ("go.dismiss", "Dismiss measure or isolation", "Esc", dismiss,
              "Take away the measured range, then the isolated arrows.", mark),
         )),

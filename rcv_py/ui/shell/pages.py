@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from rcv_py.model.trace import CaptureEntry
-from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.shell.opener import Opener, Profiled
 from rcv_py.ui.shell.workspace import Workspace
 

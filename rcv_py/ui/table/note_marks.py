@@ -12,6 +12,7 @@ from rcv_py.base.text import Message, elide_right
 from rcv_py.model.notes import Anchor, Note
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
+from rcv_py.state.note_places import why_no_note
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import Rich, add_action, allow, joined, rich
 
@@ -110,7 +111,7 @@ def time_actions(session: Session, anchor: Anchor) -> list[tuple[str, Callable[[
     actions: list[tuple[str, Callable[[], object]]] = [("Note about this moment …", partial(write, anchor))]
     if measured is not None:
         actions.append(("Note about the measured range …", partial(write, Anchor(span=measured))))
-    return [] if session.why_no_note else actions
+    return [] if why_no_note(session) else actions
 
 
 def note_actions(session: Session, notes: Iterable[Note]) -> list[tuple[str, Callable[[], object]]]:
@@ -126,6 +127,6 @@ def note_actions(session: Session, notes: Iterable[Note]) -> list[tuple[str, Cal
 def add_note_actions(menu: QMenu, session: Session, about: Anchor, notes: Iterable[Note]) -> None:
     """Add entries to a row's menu: write a note, and act on the row's notes."""
     write = add_action(menu, "Write a note …", lambda: session.notes.write(about))
-    allow(write, session.why_no_note)
+    allow(write, why_no_note(session))
     for title, call in note_actions(session, notes):
         add_action(menu, title, call)

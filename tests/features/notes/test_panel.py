@@ -14,6 +14,7 @@ from rcv_py.formats.notes.store import PLACE, NotePlaces, new_note
 from rcv_py.formats.session_file import read_session
 from rcv_py.model.notes import Anchor, NoteChanges
 from rcv_py.model.window import TimeWindow
+from rcv_py.state.note_places import go_to_note, place_of_selection
 from rcv_py.state.session import Session
 from rcv_py.ui.app import App
 from tests.support.samples import write_sample
@@ -148,12 +149,12 @@ def test_rows_and_times_are_marked(app: App, qtbot: QtBot) -> None:
     ]
     app.window.grab()
     session.measure.set(TimeWindow(middle, middle + 9))
-    assert session.here() == Anchor(span=TimeWindow(middle, middle + 9))
-    session.go_to_note(range_)
+    assert place_of_selection(session) == Anchor(span=TimeWindow(middle, middle + 9))
+    go_to_note(session, range_)
     assert session.view.value.contains(middle)
-    session.go_to_note(of_wave)
+    go_to_note(session, of_wave)
     assert session.selection.value.wave == wave
-    session.go_to_note(row._replace(anchor=Anchor(instructions=(10**6,), source=("gone.py", 3))))
+    go_to_note(session, row._replace(anchor=Anchor(instructions=(10**6,), source=("gone.py", 3))))
 
 
 def test_what_an_agent_writes_appears_and_own_changes_stay(app: App, folder: Path, qtbot: QtBot) -> None:
