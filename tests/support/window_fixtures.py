@@ -306,7 +306,20 @@ def undo_choices(app: App) -> None:
 
 
 @pytest.fixture
-def sample_app(reused: Reused, qtbot: object) -> Iterator[App]:
+def size() -> tuple[int, int]:
+    """The size of the window that the tests of a module share; modules and tests may have another one."""
+    return SIZE
+
+
+@pytest.fixture
+def app(reused: Reused, size: tuple[int, int], qtbot: object) -> Iterator[App]:
     """The window that the tests of a module share, with the sample open; what a test chose is undone."""
-    with reused(sample=qtbot) as app:
-        yield app
+    with reused(size, sample=qtbot) as made:
+        yield made
+
+
+@pytest.fixture
+def blank(reused: Reused, size: tuple[int, int]) -> Iterator[App]:
+    """The same window without a capture."""
+    with reused(size) as made:
+        yield made

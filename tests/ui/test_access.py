@@ -34,7 +34,6 @@ from rcv_py.ui.shell.layouts import LAYOUTS
 from rcv_py.ui.shell.toolbar import MAX_SIBLINGS
 from rcv_py.ui.timeline.time_plot import TimePlot
 from rcv_py.ui.widgets.legend import Legend
-from tests.support.window_fixtures import Reused
 from tests.ui.window import menus_of, settle
 
 IS_PAINTED = True  # legends name what is painted
@@ -120,20 +119,6 @@ def wrong(part: QWidget) -> set[str]:
     """Return the controls of a part that are nameless or unexplained."""
     seen = list(controls(part))
     return nameless(seen) | unexplained(seen)
-
-
-@pytest.fixture
-def app(reused: Reused, qtbot: QtBot) -> Iterator[App]:
-    """The window of this file, with the sample open."""
-    with reused(sample=qtbot) as made:
-        yield made
-
-
-@pytest.fixture
-def empty(reused: Reused) -> Iterator[App]:
-    """The same window without a capture."""
-    with reused() as made:
-        yield made
 
 
 @pytest.mark.parametrize("name", ["view.settings", "help.keys", "help.about", "export.dialog", "go.palette"])
@@ -317,16 +302,16 @@ def test_every_control_has_a_name_and_says_why_it_is_greyed(app: App, qtbot: QtB
     assert not undescribed
 
 
-def test_an_empty_window_says_it_too(empty: App, qtbot: QtBot) -> None:
-    window = empty.window
+def test_an_empty_window_says_it_too(blank: App, qtbot: QtBot) -> None:
+    window = blank.window
     assert not wrong(window), "the first page"
     window.pages.setCurrentWidget(window.workspace)
-    for place in looks(empty, qtbot):
+    for place in looks(blank, qtbot):
         assert not wrong(window), place
 
 
-def test_the_menus_say_why(empty: App) -> None:
-    window = empty.window
+def test_the_menus_say_why(blank: App) -> None:
+    window = blank.window
     window.top_bar.capture.menu().aboutToShow.emit()
     menus = [*menus_of(window).values(), window.top_bar.capture.menu()]
     greyed = [one for menu in menus for one in menu.actions() if not one.isEnabled() and one.text()]

@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 from rcv_py.model.trace import CaptureEntry
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.chooser import Chooser, columns, distinct_names
-from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, settle, show_panel
 
 LONG = "willhu-jpg_AMD-benchmarking-harness_kernels"
@@ -84,76 +83,71 @@ def cells(chooser: Chooser, name: str) -> list[str]:
     return [chooser.model.text(row, at) for row in range(len(chooser.entries))]
 
 
-def test_the_numbers_are_those_of_the_opened_capture(captures: Path, qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        chooser = listed(app, qtbot, captures)
-        duration, bound, first = (cells(chooser, name)[0] for name in ("duration", "class", "finding"))
-        titles = [one.title for one in chooser.model.columns]
-        assert "Duration (cycles)" in titles
-        chooser.chosen.emit(chooser.entries[0].path)
-        settle(app, qtbot)
-        show_panel(app, qtbot, "triage")
-        found = app.ui.results.cell("findings").value
-        numbers = {one.id: one.text for one in found.numbers}
-        assert numbers["duration"] == f"{duration} cycles"
-        assert bound == found.bound_class.name
-        assert first == found.headline
+def test_the_numbers_are_those_of_the_opened_capture(blank: App, captures: Path, qtbot: QtBot) -> None:
+    chooser = listed(blank, qtbot, captures)
+    duration, bound, first = (cells(chooser, name)[0] for name in ("duration", "class", "finding"))
+    titles = [one.title for one in chooser.model.columns]
+    assert "Duration (cycles)" in titles
+    chooser.chosen.emit(chooser.entries[0].path)
+    settle(blank, qtbot)
+    show_panel(blank, qtbot, "triage")
+    found = blank.ui.results.cell("findings").value
+    numbers = {one.id: one.text for one in found.numbers}
+    assert numbers["duration"] == f"{duration} cycles"
+    assert bound == found.bound_class.name
+    assert first == found.headline
 
 
-def test_the_list_is_filtered_by_words(captures: Path, qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        chooser = listed(app, qtbot, captures)
-        chooser.filter.setText("second matmul")
-        assert [chooser.model.data_row(at) for at in range(chooser.model.rowCount())] == [1]
-        qtbot.keyClick(chooser.filter, Qt.Key.Key_Return)
-        settle(app, qtbot)
-        assert app.ui.session.trace.value.path.name == "second"
+def test_the_list_is_filtered_by_words(blank: App, captures: Path, qtbot: QtBot) -> None:
+    chooser = listed(blank, qtbot, captures)
+    chooser.filter.setText("second matmul")
+    assert [chooser.model.data_row(at) for at in range(chooser.model.rowCount())] == [1]
+    qtbot.keyClick(chooser.filter, Qt.Key.Key_Return)
+    settle(blank, qtbot)
+    assert blank.ui.session.trace.value.path.name == "second"
 
 
-def test_it_says_how_deep_it_looked_and_looks_deeper(captures: Path, qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        chooser = listed(app, qtbot, captures)
-        assert len(chooser.entries) == 2
-        assert "up to 4 folders below" in chooser.title.text()
-        chooser.deeper_button.click()
-        settle(app, qtbot)
-        assert len(chooser.entries) == 3
-        assert "up to 8 folders below" in chooser.title.text()
+def test_it_says_how_deep_it_looked_and_looks_deeper(blank: App, captures: Path, qtbot: QtBot) -> None:
+    chooser = listed(blank, qtbot, captures)
+    assert len(chooser.entries) == 2
+    assert "up to 4 folders below" in chooser.title.text()
+    chooser.deeper_button.click()
+    settle(blank, qtbot)
+    assert len(chooser.entries) == 3
+    assert "up to 8 folders below" in chooser.title.text()
 
 
 def test_two_captures_are_compared_the_earlier_as_the_baseline(
-    captures: Path, qtbot: QtBot, reused: Reused
+    blank: App, captures: Path, qtbot: QtBot
 ) -> None:
-    with reused() as app:
-        chooser = listed(app, qtbot, captures)
-        assert not chooser.compare_button.isEnabled()
-        every = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
-        for row in (0, 1):
-            chooser.table.selectionModel().select(chooser.model.index(row, 0), every)
-        assert chooser.compare_button.isEnabled()
-        chooser.compare_button.click()
-        settle(app, qtbot)
-        session = app.ui.session
-        qtbot.waitUntil(lambda: session.baseline.value is not None)
-        assert session.trace.value.path.name == "second"
-        assert session.baseline.value.trace.path.name == "first"
+    chooser = listed(blank, qtbot, captures)
+    assert not chooser.compare_button.isEnabled()
+    every = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+    for row in (0, 1):
+        chooser.table.selectionModel().select(chooser.model.index(row, 0), every)
+    assert chooser.compare_button.isEnabled()
+    chooser.compare_button.click()
+    settle(blank, qtbot)
+    session = blank.ui.session
+    qtbot.waitUntil(lambda: session.baseline.value is not None)
+    assert session.trace.value.path.name == "second"
+    assert session.baseline.value.trace.path.name == "first"
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
 def test_its_columns_fit_the_window_and_come_back_in_a_wider_one(
-    captures: Path, qtbot: QtBot, reused: Reused, size: tuple[int, int]
+    blank: App, captures: Path, qtbot: QtBot, size: tuple[int, int]
 ) -> None:
-    with reused(size) as app:
-        chooser = listed(app, qtbot, captures)
-        across = chooser.table.horizontalScrollBar()
-        names = [one.id for one in chooser.model.columns]
-        seen = {name for at, name in enumerate(names) if not chooser.table.isColumnHidden(at)}
-        assert across.maximum() == 0
-        assert seen >= {"title", "kernel", "class", "finding", "duration", "waves", "note"}
-        app.window.resize(4000, size[1])
-        settle(app, qtbot)
-        assert across.maximum() == 0
-        assert not any(chooser.table.isColumnHidden(at) for at in range(len(names)))
-        app.window.resize(*size)
-        settle(app, qtbot)
-        assert across.maximum() == 0
+    chooser = listed(blank, qtbot, captures)
+    across = chooser.table.horizontalScrollBar()
+    names = [one.id for one in chooser.model.columns]
+    seen = {name for at, name in enumerate(names) if not chooser.table.isColumnHidden(at)}
+    assert across.maximum() == 0
+    assert seen >= {"title", "kernel", "class", "finding", "duration", "waves", "note"}
+    blank.window.resize(4000, size[1])
+    settle(blank, qtbot)
+    assert across.maximum() == 0
+    assert not any(chooser.table.isColumnHidden(at) for at in range(len(names)))
+    blank.window.resize(*size)
+    settle(blank, qtbot)
+    assert across.maximum() == 0

@@ -73,8 +73,8 @@ def test_nothing_runs_without_a_capture_that_needs_one(empty_app: App) -> None:
         commands.run(name)
 
 
-def test_a_letter_moves_in_time_but_not_while_typing(sample_app: App, qtbot: QtBot) -> None:
-    session, shell = sample_app.ui.session, sample_app.window
+def test_a_letter_moves_in_time_but_not_while_typing(app: App, qtbot: QtBot) -> None:
+    session, shell = app.ui.session, app.window
     shell.activateWindow()
     shell.workspace.show_panel("search")
     field = shell.workspace.docks["search"].panel.bar.field
@@ -83,40 +83,40 @@ def test_a_letter_moves_in_time_but_not_while_typing(sample_app: App, qtbot: QtB
     qtbot.keyClicks(field, "wsad")
     assert field.text() == "wsad"
     assert session.view.value == before
-    sample_app.ui.commands.run("go.zoom_in")
+    app.ui.commands.run("go.zoom_in")
     assert session.view.value.width < before.width
 
 
-def test_keys_that_lists_need_reach_time_when_nobody_wants_them(sample_app: App, qtbot: QtBot) -> None:
-    session = sample_app.ui.session
+def test_keys_that_lists_need_reach_time_when_nobody_wants_them(app: App, qtbot: QtBot) -> None:
+    session = app.ui.session
     session.zoom(0.2)
     before = session.view.value
-    qtbot.keyClick(sample_app.window, Qt.Key.Key_Right)
+    qtbot.keyClick(app.window, Qt.Key.Key_Right)
     assert session.view.value.begin > before.begin
-    qtbot.keyClick(sample_app.window, Qt.Key.Key_Home)
+    qtbot.keyClick(app.window, Qt.Key.Key_Home)
     assert session.view.value.begin == session.outer(session.trace.value).begin
     session.measure.set(TimeWindow(1, 20))
-    qtbot.keyClick(sample_app.window, Qt.Key.Key_Escape)
+    qtbot.keyClick(app.window, Qt.Key.Key_Escape)
     assert session.measure.value is None
 
 
-def test_a_place_can_be_copied_and_gone_to(sample_app: App, qtbot: QtBot) -> None:
-    session = sample_app.ui.session
+def test_a_place_can_be_copied_and_gone_to(app: App, qtbot: QtBot) -> None:
+    session = app.ui.session
     session.select_line(5)
     place = session.selection.value
-    sample_app.ui.commands.run("file.copy_link")
+    app.ui.commands.run("file.copy_link")
     assert Selection.parse(QApplication.clipboard().text()).line == 5
     session.select_line(1)
-    sample_app.ui.commands.run("go.place")
-    palette = sample_app.window.palette_
+    app.ui.commands.run("go.place")
+    palette = app.window.palette_
     assert palette.field.text() == str(place)
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert str(session.selection.value) == str(place)
 
 
-def test_the_palette_finds_all_sorts_of_things(sample_app: App, qtbot: QtBot) -> None:
-    trace = sample_app.ui.session.trace.value
-    palette = sample_app.window.palette_
+def test_the_palette_finds_all_sorts_of_things(app: App, qtbot: QtBot) -> None:
+    trace = app.ui.session.trace.value
+    palette = app.window.palette_
     palette.open()
     word = trace.code.text[3].split()[0]
     for text, icon in (("theme", "command"), ("7", "place"), (word, "line"), ("se0/", "wave")):
@@ -124,9 +124,9 @@ def test_the_palette_finds_all_sorts_of_things(sample_app: App, qtbot: QtBot) ->
         assert icon in {item.icon for item in palette.items}, text
     palette.field.setText("swtch lght")
     assert "light and dark" in palette.items[0].title
-    dark = sample_app.ui.theme.is_dark
+    dark = app.ui.theme.is_dark
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
-    assert sample_app.ui.theme.is_dark is not dark
+    assert app.ui.theme.is_dark is not dark
     assert not palette.isVisible()
 
 
@@ -147,13 +147,13 @@ def test_a_piece_of_a_word_fits_better_than_letters() -> None:
     assert fit("Zoom in", "zoom") > fit("Gazoom", "zoom")
 
 
-def test_panels_can_be_hidden_and_shown_by_command(sample_app: App, qtbot: QtBot) -> None:
-    workspace = sample_app.window.workspace
-    run_command(sample_app, qtbot, "view.panel_isa")
+def test_panels_can_be_hidden_and_shown_by_command(app: App, qtbot: QtBot) -> None:
+    workspace = app.window.workspace
+    run_command(app, qtbot, "view.panel_isa")
     assert not workspace.is_shown("isa")
-    run_command(sample_app, qtbot, "view.panel_isa")
+    run_command(app, qtbot, "view.panel_isa")
     assert workspace.is_shown("isa")
-    run_command(sample_app, qtbot, "view.reset_layout")
+    run_command(app, qtbot, "view.reset_layout")
     assert workspace.is_shown("explorer")
 
 
@@ -166,28 +166,28 @@ def test_sizes_stop_at_their_bounds(empty_app: App) -> None:
     empty_app.ui.settings["look.text_size"] = 0
 
 
-def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(sample_app: App, qtbot: QtBot) -> None:
-    workspace = sample_app.window.workspace
+def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(app: App, qtbot: QtBot) -> None:
+    workspace = app.window.workspace
     dock = workspace.docks["triage"]
     workspace.docks["isa"].take_focus()
     workspace.toggle_panel("triage", by_key=True)
-    settle(sample_app, qtbot)
+    settle(app, qtbot)
     assert workspace.is_shown("triage")
     assert dock.has_focus()
     workspace.toggle_panel("triage", by_key=True)
-    settle(sample_app, qtbot)
+    settle(app, qtbot)
     assert not workspace.is_shown("triage")
     workspace.toggle_panel("triage", by_key=True)
-    settle(sample_app, qtbot)
+    settle(app, qtbot)
     assert dock.has_focus()
 
 
-def test_a_key_goes_to_a_panel_that_slept(sample_app: App, qtbot: QtBot) -> None:
-    workspace = sample_app.window.workspace
+def test_a_key_goes_to_a_panel_that_slept(app: App, qtbot: QtBot) -> None:
+    workspace = app.window.workspace
     workspace.toggle_panel("causes", by_key=True)
     qtbot.waitUntil(workspace.docks["why"].has_focus)
     assert isinstance(QApplication.focusWidget(), QAbstractItemView)
-    settle(sample_app, qtbot)
+    settle(app, qtbot)
 
 
 def test_both_usual_keys_save_a_session(empty_app: App) -> None:

@@ -101,34 +101,33 @@ def test_a_capture_without_times_has_no_range_in_its_caption(ui: UiContext) -> N
     assert "cycles" not in export.caption(ui.session)
 
 
-def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        exporter = app.window.exporter
-        exporter.copy_picture("isa", 1)
-        assert app.qt.clipboard().image().width() == app.window.workspace.docks["isa"].panel.canvas().width()
-        show_panel(app, qtbot, "history")
-        exporter.copy_table("history")
-        assert app.qt.clipboard().text().startswith("\tplace\twave")
-        dialog = ExportDialog(exporter, app.window)
-        dialog.what.setCurrentIndex(dialog.what.findData("isa"))
-        dialog.form.setCurrentIndex(2)
-        dialog.path.setText(str(tmp_path / "no" / "isa.csv"))
-        dialog.save()
-        assert "cannot be written" in dialog.error.text()
-        written = tmp_path / "isa.csv"
-        dialog.path.setText(str(written))
-        dialog.save()
-        assert written.stat().st_size > 100
-        written.write_text("mine")
-        again = ExportDialog(exporter, app.window)
-        again.what.setCurrentIndex(again.what.findData("isa"))
-        again.form.setCurrentIndex(2)
-        again.path.setText(str(written))
-        again.save()
-        assert written.read_text() == "mine", "a file that is there is not replaced by one click"
-        assert "exists already" in again.error.text()
-        again.save()
-        assert written.stat().st_size > 100
+def test_copying_and_the_dialog(app: App, tmp_path: Path, qtbot: QtBot) -> None:
+    exporter = app.window.exporter
+    exporter.copy_picture("isa", 1)
+    assert app.qt.clipboard().image().width() == app.window.workspace.docks["isa"].panel.canvas().width()
+    show_panel(app, qtbot, "history")
+    exporter.copy_table("history")
+    assert app.qt.clipboard().text().startswith("\tplace\twave")
+    dialog = ExportDialog(exporter, app.window)
+    dialog.what.setCurrentIndex(dialog.what.findData("isa"))
+    dialog.form.setCurrentIndex(2)
+    dialog.path.setText(str(tmp_path / "no" / "isa.csv"))
+    dialog.save()
+    assert "cannot be written" in dialog.error.text()
+    written = tmp_path / "isa.csv"
+    dialog.path.setText(str(written))
+    dialog.save()
+    assert written.stat().st_size > 100
+    written.write_text("mine")
+    again = ExportDialog(exporter, app.window)
+    again.what.setCurrentIndex(again.what.findData("isa"))
+    again.form.setCurrentIndex(2)
+    again.path.setText(str(written))
+    again.save()
+    assert written.read_text() == "mine", "a file that is there is not replaced by one click"
+    assert "exists already" in again.error.text()
+    again.save()
+    assert written.stat().st_size > 100
 
 
 TWICE = {"window": 2, "isa": 2}  # how large their pictures are; others are painted in the same way
@@ -162,72 +161,67 @@ def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot, reused: Reuse
             exporter.save("isa", tmp_path / "isa.gif")
 
 
-def test_the_caption_names_trace_wave_and_range(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        assert export.caption(app.ui.session) == "No capture"
-        open_sample(app, qtbot)
-        text = export.caption(app.ui.session, "extra")
-        session = app.ui.session
-        for part in (
-            session.trace.value.name,
-            str(session.selection.value.wave),
-            str(session.window.value),
-            "extra",
-        ):
-            assert part in text
+def test_the_caption_names_trace_wave_and_range(blank: App, qtbot: QtBot) -> None:
+    assert export.caption(blank.ui.session) == "No capture"
+    open_sample(blank, qtbot)
+    text = export.caption(blank.ui.session, "extra")
+    session = blank.ui.session
+    for part in (
+        session.trace.value.name,
+        str(session.selection.value.wave),
+        str(session.window.value),
+        "extra",
+    ):
+        assert part in text
 
 
 def dialog_of(app: App) -> ExportDialog:
     return ExportDialog(app.window.exporter, app.window)
 
 
-def test_the_dialog_begins_with_the_panel_that_had_the_focus(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        window = app.window
-        window.activateWindow()
-        window.workspace.show_main()
-        qtbot.waitUntil(lambda: window.exporter.current() == "isa")
-        window.top_bar.capture.setFocus()  # as a menu does, or the field of the palette
-        dialog = dialog_of(app)
-        assert dialog.what.currentData() == "isa"
-        dialog.close()
+def test_the_dialog_begins_with_the_panel_that_had_the_focus(app: App, qtbot: QtBot) -> None:
+    window = app.window
+    window.activateWindow()
+    window.workspace.show_main()
+    qtbot.waitUntil(lambda: window.exporter.current() == "isa")
+    window.top_bar.capture.setFocus()  # as a menu does, or the field of the palette
+    dialog = dialog_of(app)
+    assert dialog.what.currentData() == "isa"
+    dialog.close()
 
 
-def test_what_is_in_sight_can_be_saved(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        show_panel(app, qtbot, "history")
-        dialog = dialog_of(app)
-        entries = {dialog.what.itemData(at): dialog.what.itemText(at) for at in range(dialog.what.count())}
-        assert next(iter(entries)) == "window"
-        seen = {"isa": "ISA", "compute_unit": "Compute Unit", "history": "History"}
-        assert entries.items() >= seen.items()
-        assert "global_timeline" not in entries
-        dialog.close()
+def test_what_is_in_sight_can_be_saved(app: App, qtbot: QtBot) -> None:
+    show_panel(app, qtbot, "history")
+    dialog = dialog_of(app)
+    entries = {dialog.what.itemData(at): dialog.what.itemText(at) for at in range(dialog.what.count())}
+    assert next(iter(entries)) == "window"
+    seen = {"isa": "ISA", "compute_unit": "Compute Unit", "history": "History"}
+    assert entries.items() >= seen.items()
+    assert "global_timeline" not in entries
+    dialog.close()
 
 
-def test_files_and_captions_name_the_kernel(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
+def test_files_and_captions_name_the_kernel(blank: App, tmp_path: Path, qtbot: QtBot) -> None:
     folder = tmp_path / "before" / "ui_output_agent_38430_dispatch_44"
     shutil.copytree(SAMPLE, folder)
-    with reused() as app:
-        open_sample(app, qtbot, folder)
-        trace = app.ui.session.trace.value
-        dialog = dialog_of(app)
-        dialog.what.setCurrentIndex(dialog.what.findData("isa"))
-        name = Path(dialog.path.text()).name
-        assert name == "matmul_tiled_dispatch_44_before_isa.png"
-        assert app.window.exporter.subject("isa")[2].startswith(trace.title)
-        dialog.close()
+    open_sample(blank, qtbot, folder)
+    trace = blank.ui.session.trace.value
+    dialog = dialog_of(blank)
+    dialog.what.setCurrentIndex(dialog.what.findData("isa"))
+    name = Path(dialog.path.text()).name
+    assert name == "matmul_tiled_dispatch_44_before_isa.png"
+    assert blank.window.exporter.subject("isa")[2].startswith(trace.title)
+    dialog.close()
 
 
-def test_a_caption_names_a_wave_only_where_the_picture_is_of_it(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        exporter, wave = app.window.exporter, str(app.ui.session.selection.value.wave)
-        show_panel(app, qtbot, "utilization")
-        assert wave in exporter.subject("utilization")[2]
-        for name in ("triage", "hotspot", "occupancy"):
-            assert wave not in exporter.subject(name)[2], name
-        assert "cycles " in exporter.subject("compute_unit")[2]
-        assert "cycles " not in exporter.subject("hotspot")[2].partition("·")[2].partition("·")[0]
+def test_a_caption_names_a_wave_only_where_the_picture_is_of_it(app: App, qtbot: QtBot) -> None:
+    exporter, wave = app.window.exporter, str(app.ui.session.selection.value.wave)
+    show_panel(app, qtbot, "utilization")
+    assert wave in exporter.subject("utilization")[2]
+    for name in ("triage", "hotspot", "occupancy"):
+        assert wave not in exporter.subject(name)[2], name
+    assert "cycles " in exporter.subject("compute_unit")[2]
+    assert "cycles " not in exporter.subject("hotspot")[2].partition("·")[2].partition("·")[0]
 
 
 def test_a_caption_of_many_words_gets_more_lines(ui: UiContext, qtbot: QtBot) -> None:
@@ -257,18 +251,17 @@ def test_a_picture_of_the_listing_has_as_many_rows_as_wanted(qtbot: QtBot, reuse
 
 
 def test_a_saved_picture_can_be_opened_and_its_path_copied(
-    tmp_path: Path, qtbot: QtBot, reused: Reused, monkeypatch: pytest.MonkeyPatch
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
-    with reused(sample=qtbot) as app:
-        dialog, path = dialog_of(app), tmp_path / "a.png"
-        dialog.path.setText(str(path))
-        dialog.save()
-        saved = app.window.status.saved
-        assert saved.isVisibleTo(app.window.status)
-        for link in ("file", "folder", "path"):
-            assert f'href="{link}"' in saved.text()
-            saved.linkActivated.emit(link)
-        assert opened == [str(path), str(tmp_path)]
-        assert app.qt.clipboard().text() == str(path)
+    dialog, path = dialog_of(app), tmp_path / "a.png"
+    dialog.path.setText(str(path))
+    dialog.save()
+    saved = app.window.status.saved
+    assert saved.isVisibleTo(app.window.status)
+    for link in ("file", "folder", "path"):
+        assert f'href="{link}"' in saved.text()
+        saved.linkActivated.emit(link)
+    assert opened == [str(path), str(tmp_path)]
+    assert app.qt.clipboard().text() == str(path)

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base.errors import ExportError
 from rcv_py.base.progress import Report, Stage, checkpoint
 from rcv_py.cli.main import main
+from rcv_py.ui.app import App
 from rcv_py.work import reduce
 from tests.export.perfetto_reader import read
 from tests.support.limits import HANG_S
@@ -20,31 +21,28 @@ from tests.ui.window import open_sample, run_command, settle, window
 
 
 def test_the_commands_ask_for_a_name_and_write(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reused: Reused
+    blank: App, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = {"export.report": "r.html", "export.trace": "t.pftrace"}
-    with reused() as app:
-        assert app.ui.commands["export.report"].why_not()
-        open_sample(app, qtbot, sample_path("matmul_small"))
-        for command, name in names.items():
-            answer = (str(tmp_path / name), "")
-            monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
-            run_command(app, qtbot, command)
-            assert app.window.status.saved.isVisible()
-            assert name in app.window.status.saved.text()
-            assert not app.ui.session.busy.value
-        assert "</html>" in (tmp_path / "r.html").read_text()
-        trace = app.ui.session.trace.value
-        threads = [
-            one
-            for one in read((tmp_path / "t.pftrace").read_bytes()).tracks.values()
-            if one.HasField("thread")
-        ]
-        assert len(threads) == len(trace.waves)
-        app.window.writer.write_trace(tmp_path / "s.json")
-        settle(app, qtbot)
-        profiles = json.loads((tmp_path / "s.json").read_text())["profiles"]
-        assert profiles[-1]["name"].startswith(str(app.ui.session.selection.value.wave))
+    assert blank.ui.commands["export.report"].why_not()
+    open_sample(blank, qtbot, sample_path("matmul_small"))
+    for command, name in names.items():
+        answer = (str(tmp_path / name), "")
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
+        run_command(blank, qtbot, command)
+        assert blank.window.status.saved.isVisible()
+        assert name in blank.window.status.saved.text()
+        assert not blank.ui.session.busy.value
+    assert "</html>" in (tmp_path / "r.html").read_text()
+    trace = blank.ui.session.trace.value
+    threads = [
+        one for one in read((tmp_path / "t.pftrace").read_bytes()).tracks.values() if one.HasField("thread")
+    ]
+    assert len(threads) == len(trace.waves)
+    blank.window.writer.write_trace(tmp_path / "s.json")
+    settle(blank, qtbot)
+    profiles = json.loads((tmp_path / "s.json").read_text())["profiles"]
+    assert profiles[-1]["name"].startswith(str(blank.ui.session.selection.value.wave))
 
 
 def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: Path) -> None:
@@ -74,21 +72,18 @@ def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: P
         assert list(tmp_path.glob("*.html")) == []
 
 
-def test_the_window_writes_the_same_bytes_as_the_command(
-    qtbot: QtBot, tmp_path: Path, reused: Reused
-) -> None:
+def test_the_window_writes_the_same_bytes_as_the_command(blank: App, qtbot: QtBot, tmp_path: Path) -> None:
     path = sample_path("matmul_small")
-    with reused() as app:
-        open_sample(app, qtbot, path)
-        for form in ("html", "md"):
-            app.window.writer.write_report(tmp_path / f"window.{form}")
-            settle(app, qtbot)
-            assert main(["report", str(path), "--out", str(tmp_path / f"command.{form}")]) == 0
-            assert (tmp_path / f"window.{form}").read_bytes() == (tmp_path / f"command.{form}").read_bytes()
-        app.window.writer.write_report(tmp_path / "page.html", is_interactive=True)
-        settle(app, qtbot)
-        assert main(["report", str(path), "--interactive", "--out", str(tmp_path / "same.html")]) == 0
-        assert (tmp_path / "page.html").read_bytes() == (tmp_path / "same.html").read_bytes()
+    open_sample(blank, qtbot, path)
+    for form in ("html", "md"):
+        blank.window.writer.write_report(tmp_path / f"window.{form}")
+        settle(blank, qtbot)
+        assert main(["report", str(path), "--out", str(tmp_path / f"command.{form}")]) == 0
+        assert (tmp_path / f"window.{form}").read_bytes() == (tmp_path / f"command.{form}").read_bytes()
+    blank.window.writer.write_report(tmp_path / "page.html", is_interactive=True)
+    settle(blank, qtbot)
+    assert main(["report", str(path), "--interactive", "--out", str(tmp_path / "same.html")]) == 0
+    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "same.html").read_bytes()
 
 
 def test_a_cancelled_report_ends_between_two_parcels(

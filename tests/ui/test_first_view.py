@@ -99,22 +99,20 @@ def check(app: App) -> None:
     assert facts.visibility.is_asleep or trace.code.text[hot] in facts.head.toPlainText()
 
 
-def test_what_was_selected_before_all_waves_were_read_stays(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        session = app.ui.session
-        app.window.opener.open(SAMPLES / "matmul_tiled")
-        qtbot.waitUntil(lambda: session.trace.value is not None)
-        other = session.trace.value.waves.id(3)
-        session.select_wave(other)
-        settle(app, qtbot)
-        assert session.selection.value.wave == other
-        assert not session.history.can_go(-1) or session.history.visits[-1].selection.wave == other
+def test_what_was_selected_before_all_waves_were_read_stays(blank: App, qtbot: QtBot) -> None:
+    session = blank.ui.session
+    blank.window.opener.open(SAMPLES / "matmul_tiled")
+    qtbot.waitUntil(lambda: session.trace.value is not None)
+    other = session.trace.value.waves.id(3)
+    session.select_wave(other)
+    settle(blank, qtbot)
+    assert session.selection.value.wave == other
+    assert not session.history.can_go(-1) or session.history.visits[-1].selection.wave == other
 
 
-def test_markers_alone_begin_with_the_whole_device(qtbot: QtBot, reused: Reused, tmp_path: Path) -> None:
-    with reused() as app:
-        open_sample(app, qtbot, markers_alone(tmp_path))
-        assert app.window.workspace.docks["global_timeline"].is_seen
+def test_markers_alone_begin_with_the_whole_device(blank: App, qtbot: QtBot, tmp_path: Path) -> None:
+    open_sample(blank, qtbot, markers_alone(tmp_path))
+    assert blank.window.workspace.docks["global_timeline"].is_seen
 
 
 def test_a_small_window_shows_most_rows_of_a_compute_unit(qtbot: QtBot, reused: Reused) -> None:

@@ -15,7 +15,6 @@ from rcv_py.formats.open import open_trace
 from rcv_py.state.selection import SelectedPlace, Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.core.place_go import AROUND, Destination
-from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, open_sample, settle
 
 
@@ -37,54 +36,50 @@ def execution() -> tuple[Selection, int]:
     return Selection(wave.id, line, 2), int(wave.tokens.start[row])
 
 
-def test_an_execution_is_selected_and_in_view(qtbot: QtBot, reused: Reused) -> None:
+def test_an_execution_is_selected_and_in_view(blank: App, qtbot: QtBot) -> None:
     selection, cycle = execution()
     text = place_text(selection.wave, selection.line, selection.hit, cycle)
-    with reused() as app:
-        assert arrived(app, qtbot, SelectedPlace.parse(text)) == []
-        session = app.ui.session
-        assert (session.selection.value.wave, session.selection.value.line) == (
-            selection.wave,
-            selection.line,
-        )
-        assert session.selection.value.hit == 2
-        token = session.token()
-        assert token is not None
-        assert int(token[0].tokens.start[token[1]]) == cycle
-        assert session.view.value.contains(cycle)
-        assert session.view.value.width <= 2 * AROUND
+    assert arrived(blank, qtbot, SelectedPlace.parse(text)) == []
+    session = blank.ui.session
+    assert (session.selection.value.wave, session.selection.value.line) == (
+        selection.wave,
+        selection.line,
+    )
+    assert session.selection.value.hit == 2
+    token = session.token()
+    assert token is not None
+    assert int(token[0].tokens.start[token[1]]) == cycle
+    assert session.view.value.contains(cycle)
+    assert session.view.value.width <= 2 * AROUND
 
 
-def test_an_anchor_of_a_wave_and_a_cycle_selects_what_ran(qtbot: QtBot, reused: Reused) -> None:
+def test_an_anchor_of_a_wave_and_a_cycle_selects_what_ran(blank: App, qtbot: QtBot) -> None:
     selection, cycle = execution()
     assert selection.wave is not None
-    with reused() as app:
-        assert arrived(app, qtbot, SelectedPlace.parse(cycle_anchor(cycle, selection.wave))) == []
-        chosen = app.ui.session.selection.value
-        assert (chosen.wave, chosen.line, chosen.hit) == (selection.wave, selection.line, 2)
-        app.ui.session.select_line(1)
-        app.ui.session.wave_loaded()
-        settle(app, qtbot)
-        assert app.ui.session.selection.value.line == 1, "it lets go"
+    assert arrived(blank, qtbot, SelectedPlace.parse(cycle_anchor(cycle, selection.wave))) == []
+    chosen = blank.ui.session.selection.value
+    assert (chosen.wave, chosen.line, chosen.hit) == (selection.wave, selection.line, 2)
+    blank.ui.session.select_line(1)
+    blank.ui.session.wave_loaded()
+    settle(blank, qtbot)
+    assert blank.ui.session.selection.value.line == 1, "it lets go"
 
 
-def test_a_place_of_another_capture_is_a_sentence(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        errors = arrived(app, qtbot, SelectedPlace(Selection(line=99_999)))
-        assert [type(error) for error in errors] == [UsageError]
-        assert "no instruction 99999" in str(errors[0])
+def test_a_place_of_another_capture_is_a_sentence(blank: App, qtbot: QtBot) -> None:
+    errors = arrived(blank, qtbot, SelectedPlace(Selection(line=99_999)))
+    assert [type(error) for error in errors] == [UsageError]
+    assert "no instruction 99999" in str(errors[0])
 
 
-def test_go_to_place_takes_anchors(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        palette = app.window.palette_
-        palette.open()
-        palette.field.setText("report.html#line-5")
-        settle(app, qtbot)
-        item = next(item for item in palette.items if item.icon == "place")
-        item.run()
-        assert app.ui.session.selection.value.line == 5
-        palette.close()
+def test_go_to_place_takes_anchors(app: App, qtbot: QtBot) -> None:
+    palette = app.window.palette_
+    palette.open()
+    palette.field.setText("report.html#line-5")
+    settle(app, qtbot)
+    item = next(item for item in palette.items if item.icon == "place")
+    item.run()
+    assert app.ui.session.selection.value.line == 5
+    palette.close()
 
 
 def test_options_name_a_place() -> None:

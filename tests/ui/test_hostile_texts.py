@@ -310,21 +310,20 @@ def test_nothing_of_a_capture_becomes_markup(
 
 
 def test_a_comparison_shows_texts_as_they_are(
-    probe: tuple[Path, Watch], tips: Tips, tmp_path: Path, qtbot: QtBot, reused: Reused
+    blank: App, probe: tuple[Path, Watch], tips: Tips, tmp_path: Path, qtbot: QtBot
 ) -> None:
     path, watch = probe
     folder, other = (hostile(tmp_path / side, "matmul_small", path) for side in "ab")
     watch.was_opened()
-    with reused() as app:
-        open_sample(app, qtbot, folder)
-        app.window.baseline.open(other)
-        settle(app, qtbot)
-        for name in ("compare", "flamegraph", "trust"):
-            panel = show_panel(app, qtbot, name)
-            check_all([panel, *panel.findChildren(QWidget)], is_touched=True)
-        for text in tips.said:
-            check(text, "a tooltip")
-        assert not watch.was_opened()
+    open_sample(blank, qtbot, folder)
+    blank.window.baseline.open(other)
+    settle(blank, qtbot)
+    for name in ("compare", "flamegraph", "trust"):
+        panel = show_panel(blank, qtbot, name)
+        check_all([panel, *panel.findChildren(QWidget)], is_touched=True)
+    for text in tips.said:
+        check(text, "a tooltip")
+    assert not watch.was_opened()
 
 
 def check_all(widgets: Iterable[QWidget], is_touched: bool = False) -> None:

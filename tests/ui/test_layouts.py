@@ -28,11 +28,15 @@ from rcv_py.ui.shell.layouts import (
     right_heights,
     widths,
 )
+from tests.support.fixtures import fixture_of
 from tests.support.source_places import without_sources
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLES, box, open_sample, run_command, settle, window
 
 FULL_HD = (1920, 1080)
+
+
+size = fixture_of(lambda: FULL_HD)  # Of the window
 
 
 @pytest.mark.parametrize("size", [FULL_HD, (1280, 800), (640, 480), (200, 90)])
@@ -71,72 +75,66 @@ def test_a_size_that_a_user_gave_is_the_size_that_comes_back(place: str, most: d
         assert dragged(LAYOUTS[0], place, 150, room, most).code == LAYOUTS[0].code, "only for such captures"
 
 
-def test_the_layout_time_has_two_time_views_and_code_below_them(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD, sample=qtbot) as app:
-        run_command(app, qtbot, "view.layout_time")
-        unit, device, isa = (box(app, name) for name in ("compute_unit", "global_timeline", "isa"))
-        assert unit.bottom() < device.top() < isa.top()
-        assert unit.height() + device.height() > isa.height()
-        run_command(app, qtbot, "view.layout_code")
-        assert not app.window.workspace.group("time_below")
-        assert box(app, "isa").height() > 1.5 * box(app, "compute_unit").height()
+def test_the_layout_time_has_two_time_views_and_code_below_them(app: App, qtbot: QtBot) -> None:
+    run_command(app, qtbot, "view.layout_time")
+    unit, device, isa = (box(app, name) for name in ("compute_unit", "global_timeline", "isa"))
+    assert unit.bottom() < device.top() < isa.top()
+    assert unit.height() + device.height() > isa.height()
+    run_command(app, qtbot, "view.layout_code")
+    assert not app.window.workspace.group("time_below")
+    assert box(app, "isa").height() > 1.5 * box(app, "compute_unit").height()
 
 
-def test_triage_and_compare_bring_forward_what_they_are_about(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD, sample=qtbot) as app:
-        for name, front, least in (("triage", "why", 300), ("compare", "compare", 440)):
-            run_command(app, qtbot, f"view.layout_{name}")
-            assert box(app, front).height() >= least
-            assert app.window.workspace.layout_.id == name
-            assert app.ui.commands[f"view.layout_{name}"].is_checked()
-        assert box(app, "triage").width() < 400, "findings are wide in the layout Triage alone"
+def test_triage_and_compare_bring_forward_what_they_are_about(app: App, qtbot: QtBot) -> None:
+    for name, front, least in (("triage", "why", 300), ("compare", "compare", 440)):
+        run_command(app, qtbot, f"view.layout_{name}")
+        assert box(app, front).height() >= least
+        assert app.window.workspace.layout_.id == name
+        assert app.ui.commands[f"view.layout_{name}"].is_checked()
+    assert box(app, "triage").width() < 400, "findings are wide in the layout Triage alone"
 
 
-def test_a_second_time_view_that_was_not_in_front_is_not_when_it_is_put_back(
-    qtbot: QtBot, reused: Reused
-) -> None:
-    with reused(size=FULL_HD, sample=qtbot) as app:
-        app.window.workspace.show_panel("compute_unit")
-        for _ in range(2):
-            run_command(app, qtbot, "view.pin_time")
-            assert app.window.workspace.docks["compute_unit"].is_seen
+def test_a_second_time_view_that_was_not_in_front_is_not_when_it_is_put_back(app: App, qtbot: QtBot) -> None:
+    app.window.workspace.show_panel("compute_unit")
+    for _ in range(2):
+        run_command(app, qtbot, "view.pin_time")
+        assert app.window.workspace.docks["compute_unit"].is_seen
 
 
-def test_a_pinned_time_view_leaves_the_own_arrangement_as_it_is(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD, sample=qtbot) as app:
-        workspace = app.window.workspace
-        docks = workspace.docks
-        workspace.move_panel("search", "code")
-        workspace.move_panel("summary", APART)
-        workspace.docks["source"].take_focus()
-        workspace.grow(120, 0)
-        workspace.docks["triage"].take_focus()
-        workspace.grow(60, 0)
-        app.ui.commands.run("view.fold_right")
-        workspace.show_panel("search")
-        workspace.show_panel("utilization")
-        settle(app, qtbot)
-        kept = ("search", "source", "triage")
-        widths = {name: docks[name].width() for name in kept}
-        before = box(app, "compute_unit" if docks["compute_unit"].is_seen else "utilization")
-        for is_pinned in (True, False):
-            run_command(app, qtbot, "view.pin_time")
-            assert {name: box(app, name).width() for name in kept} == pytest.approx(widths, abs=4)
-            assert docks["search"].area == docks["isa"].area
-            assert docks["summary"].isWindow()
-            assert "right" in workspace.folded
-            assert bool(workspace.group("time_below")) is is_pinned
-            assert {dock.info.id for dock in workspace.group("time") if dock.is_open} >= {
-                "compute_unit",
-                "global_timeline",
-                "occupancy",
-            }
-            if is_pinned:
-                assert box(app, "utilization").top() > box(app, "compute_unit").bottom()
-                assert box(app, "compute_unit").height() == pytest.approx(before.height(), abs=40)
-        assert box(app, "utilization").height() == pytest.approx(before.height(), abs=40)
-        titles = [dock.info.title for dock in workspace.group("time")]
-        assert titles in [[bar.tabText(at) for at in range(bar.count())] for bar in workspace.tab_bars()]
+def test_a_pinned_time_view_leaves_the_own_arrangement_as_it_is(app: App, qtbot: QtBot) -> None:
+    workspace = app.window.workspace
+    docks = workspace.docks
+    workspace.move_panel("search", "code")
+    workspace.move_panel("summary", APART)
+    workspace.docks["source"].take_focus()
+    workspace.grow(120, 0)
+    workspace.docks["triage"].take_focus()
+    workspace.grow(60, 0)
+    app.ui.commands.run("view.fold_right")
+    workspace.show_panel("search")
+    workspace.show_panel("utilization")
+    settle(app, qtbot)
+    kept = ("search", "source", "triage")
+    widths = {name: docks[name].width() for name in kept}
+    before = box(app, "compute_unit" if docks["compute_unit"].is_seen else "utilization")
+    for is_pinned in (True, False):
+        run_command(app, qtbot, "view.pin_time")
+        assert {name: box(app, name).width() for name in kept} == pytest.approx(widths, abs=4)
+        assert docks["search"].area == docks["isa"].area
+        assert docks["summary"].isWindow()
+        assert "right" in workspace.folded
+        assert bool(workspace.group("time_below")) is is_pinned
+        assert {dock.info.id for dock in workspace.group("time") if dock.is_open} >= {
+            "compute_unit",
+            "global_timeline",
+            "occupancy",
+        }
+        if is_pinned:
+            assert box(app, "utilization").top() > box(app, "compute_unit").bottom()
+            assert box(app, "compute_unit").height() == pytest.approx(before.height(), abs=40)
+    assert box(app, "utilization").height() == pytest.approx(before.height(), abs=40)
+    titles = [dock.info.title for dock in workspace.group("time")]
+    assert titles in [[bar.tabText(at) for at in range(bar.count())] for bar in workspace.tab_bars()]
 
 
 def test_a_layout_is_told_after_a_restart_and_its_second_time_view_can_be_put_back(
@@ -193,38 +191,36 @@ def test_the_layout_triage_shows_findings_in_a_small_window(qtbot: QtBot, reused
         assert "left" in app.window.workspace.folded
 
 
-def test_the_selected_row_stays_in_sight_when_the_layout_changes(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD, sample=qtbot) as app:
-        view = app.window.workspace.docks["isa"].panel.view
-        last = view.view_row_at(view.viewport().height() - 2 * view.row_height)
-        app.ui.session.select_line(view.table.data_row(last))
-        settle(app, qtbot)
-        row = view.current
-        assert row >= 0
-        for name in ("compare", "triage", "time", "code"):
-            run_command(app, qtbot, f"view.layout_{name}")
-            here = view.row_rect(row)
-            assert here.top() >= 0, name
-            assert here.bottom() <= view.viewport().height(), name
+def test_the_selected_row_stays_in_sight_when_the_layout_changes(app: App, qtbot: QtBot) -> None:
+    view = app.window.workspace.docks["isa"].panel.view
+    last = view.view_row_at(view.viewport().height() - 2 * view.row_height)
+    app.ui.session.select_line(view.table.data_row(last))
+    settle(app, qtbot)
+    row = view.current
+    assert row >= 0
+    for name in ("compare", "triage", "time", "code"):
+        run_command(app, qtbot, f"view.layout_{name}")
+        here = view.row_rect(row)
+        assert here.top() >= 0, name
+        assert here.bottom() <= view.viewport().height(), name
 
 
-def test_a_panel_is_moved_to_another_place_and_back(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD, sample=qtbot) as app:
-        workspace, dock = app.window.workspace, app.window.workspace.docks["summary"]
-        for area, other in (("time", "compute_unit"), ("source", "source"), (APART, ""), ("details", "")):
-            (move,) = (one for one in workspace.menu_of(dock).actions() if one.menu() is not None)
-            (action,) = (one for one in move.menu().actions() if one.text() == TITLES[area])
-            action.trigger()
-            settle(app, qtbot)
-            assert dock.is_seen
-            assert dock.isWindow() is (area == APART)
-            assert dock.area == area
-            if other:
-                assert not workspace.docks[other].is_seen
-        workspace.move_panel("summary", APART)
-        dock.close()  # as its window does
+def test_a_panel_is_moved_to_another_place_and_back(app: App, qtbot: QtBot) -> None:
+    workspace, dock = app.window.workspace, app.window.workspace.docks["summary"]
+    for area, other in (("time", "compute_unit"), ("source", "source"), (APART, ""), ("details", "")):
+        (move,) = (one for one in workspace.menu_of(dock).actions() if one.menu() is not None)
+        (action,) = (one for one in move.menu().actions() if one.text() == TITLES[area])
+        action.trigger()
         settle(app, qtbot)
-        assert (dock.area, dock.is_open) == ("bottom", True)
+        assert dock.is_seen
+        assert dock.isWindow() is (area == APART)
+        assert dock.area == area
+        if other:
+            assert not workspace.docks[other].is_seen
+    workspace.move_panel("summary", APART)
+    dock.close()  # as its window does
+    settle(app, qtbot)
+    assert (dock.area, dock.is_open) == ("bottom", True)
 
 
 def test_folded_sides_come_back_with_all_they_had(tmp_path: Path, qtbot: QtBot) -> None:
@@ -247,56 +243,54 @@ def test_folded_sides_come_back_with_all_they_had(tmp_path: Path, qtbot: QtBot) 
         assert not workspace.bars["left"].isVisible()
 
 
-def test_the_panel_that_was_closed_last_comes_back_where_it_was(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD, sample=qtbot) as app:
-        commands, workspace = app.ui.commands, app.window.workspace
-        assert commands["view.reopen_panel"].why_not()
-        before = box(app, "source")
-        order = [dock.info.id for dock in workspace.group("bottom")]
-        workspace.docks["source"].close()
-        workspace.docks["loops"].close()
-        settle(app, qtbot)
-        assert commands["view.reopen_panel"].why_not() == ""
-        commands.run("view.reopen_panel")
-        assert workspace.is_shown("loops")
-        assert not workspace.is_shown("source")
-        commands.run("view.reopen_panel")
-        settle(app, qtbot)
-        after = box(app, "source")  # lower: with the loops the bottom opened
-        assert (after.left(), after.width()) == (before.left(), before.width())
-        assert [dock.info.id for dock in workspace.group("bottom")] == order
-        assert commands["view.reopen_panel"].why_not(), "nothing is closed any more"
-        commands.run("view.fold_left")
-        settle(app, qtbot)
-        assert commands["view.reopen_panel"].why_not(), "what is folded away is not closed"
-        commands.run("view.fold_left")
-        settle(app, qtbot)
+def test_the_panel_that_was_closed_last_comes_back_where_it_was(app: App, qtbot: QtBot) -> None:
+    commands, workspace = app.ui.commands, app.window.workspace
+    assert commands["view.reopen_panel"].why_not()
+    before = box(app, "source")
+    order = [dock.info.id for dock in workspace.group("bottom")]
+    workspace.docks["source"].close()
+    workspace.docks["loops"].close()
+    settle(app, qtbot)
+    assert commands["view.reopen_panel"].why_not() == ""
+    commands.run("view.reopen_panel")
+    assert workspace.is_shown("loops")
+    assert not workspace.is_shown("source")
+    commands.run("view.reopen_panel")
+    settle(app, qtbot)
+    after = box(app, "source")  # lower: with the loops the bottom opened
+    assert (after.left(), after.width()) == (before.left(), before.width())
+    assert [dock.info.id for dock in workspace.group("bottom")] == order
+    assert commands["view.reopen_panel"].why_not(), "nothing is closed any more"
+    commands.run("view.fold_left")
+    settle(app, qtbot)
+    assert commands["view.reopen_panel"].why_not(), "what is folded away is not closed"
+    commands.run("view.fold_left")
+    settle(app, qtbot)
 
 
 @pytest.mark.parametrize("size", [(1920, 1080), (1280, 800)])
 def test_the_bottom_takes_its_room_from_the_code_and_gives_it_back(
-    qtbot: QtBot, reused: Reused, size: tuple[int, int]
+    app: App, qtbot: QtBot, size: tuple[int, int]
 ) -> None:
-    with reused(size=size, sample=qtbot) as app:
-        workspace = app.window.workspace
-        time, code = (workspace.docks[name] for name in ("compute_unit", "isa"))
-        before = time.height(), code.height()
-        workspace.show_panel("hotspot")
-        settle(app, qtbot)
-        assert workspace.docks["hotspot"].height() >= 250
-        least = before[0] - 2 if size[1] > 1000 else 138
-        assert before[0] + 2 >= time.height() >= least
-        assert code.height() >= 170
-        workspace.fold("bottom", True)
-        settle(app, qtbot)
-        assert (time.height(), code.height()) == pytest.approx(before, abs=2)
-        workspace.reset_layout()  # what was open then has no height that counts now
-        settle(app, qtbot)
-        before = time.height(), code.height()
-        workspace.show_panel("hotspot")
-        settle(app, qtbot)
-        assert code.height() >= 170
-        assert time.height() + code.height() + workspace.docks["hotspot"].height() <= sum(before) + 2
+    workspace = app.window.workspace
+    time, code = (workspace.docks[name] for name in ("compute_unit", "isa"))
+    before = time.height(), code.height()
+    workspace.show_panel("hotspot")
+    settle(app, qtbot)
+    assert workspace.docks["hotspot"].height() >= 250
+    least = before[0] - 2 if size[1] > 1000 else 138
+    assert before[0] + 2 >= time.height() >= least
+    assert code.height() >= 170
+    workspace.fold("bottom", True)
+    settle(app, qtbot)
+    assert (time.height(), code.height()) == pytest.approx(before, abs=2)
+    workspace.reset_layout()  # what was open then has no height that counts now
+    settle(app, qtbot)
+    before = time.height(), code.height()
+    workspace.show_panel("hotspot")
+    settle(app, qtbot)
+    assert code.height() >= 170
+    assert time.height() + code.height() + workspace.docks["hotspot"].height() <= sum(before) + 2
 
 
 def test_a_side_that_opens_takes_its_room_from_code_and_source_alike(qtbot: QtBot, reused: Reused) -> None:
@@ -370,69 +364,64 @@ def test_a_capture_without_time_gives_its_room_to_the_code(
 
 @pytest.mark.parametrize("size", [FULL_HD, (1280, 800)])
 def test_at_first_code_has_its_rows_and_few_waves_take_few(
-    qtbot: QtBot, reused: Reused, size: tuple[int, int], bare: Path
+    blank: App, qtbot: QtBot, size: tuple[int, int], bare: Path
 ) -> None:
     least = 27 if size == FULL_HD else 18
-    with reused(size=size) as app:
-        open_sample(app, qtbot)
-        docks = app.window.workspace.docks
-        for name in ("isa", "source"):
-            view = docks[name].panel.view
-            assert view.viewport().height() // view.row_height >= least, name
-        if size == FULL_HD:
-            assert abs(docks["wave_picker"].height() - WAVE_PX) <= 30, "it is all that the panel shows"
-        code = box(app, "isa").height()
-        open_sample(app, qtbot, bare)
-        assert box(app, "compute_unit").height() <= LEAST_ROWS_PX + 2, "four rows"
-        assert box(app, "isa").height() >= code
-        assert box(app, "source").width() <= EMPTY_PX["source"] + 4
-        open_sample(app, qtbot)
-        assert abs(box(app, "isa").height() - code) <= 4
+    open_sample(blank, qtbot)
+    docks = blank.window.workspace.docks
+    for name in ("isa", "source"):
+        view = docks[name].panel.view
+        assert view.viewport().height() // view.row_height >= least, name
+    if size == FULL_HD:
+        assert abs(docks["wave_picker"].height() - WAVE_PX) <= 30, "it is all that the panel shows"
+    code = box(blank, "isa").height()
+    open_sample(blank, qtbot, bare)
+    assert box(blank, "compute_unit").height() <= LEAST_ROWS_PX + 2, "four rows"
+    assert box(blank, "isa").height() >= code
+    assert box(blank, "source").width() <= EMPTY_PX["source"] + 4
+    open_sample(blank, qtbot)
+    assert abs(box(blank, "isa").height() - code) <= 4
 
 
-def test_places_without_data_are_hidden_instead_of_empty(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD) as app:
-        open_sample(app, qtbot, SAMPLES / "pc_sampling")
-        labels = app.window.findChildren(QLabel, "empty_state")
-        said = [
-            label.text() for label in labels if label.isVisible() and label.visibleRegion().boundingRect()
-        ]
-        assert said == []
-        open_sample(app, qtbot)
-        assert box(app, "overview").height() > 30
+def test_places_without_data_are_hidden_instead_of_empty(blank: App, qtbot: QtBot) -> None:
+    open_sample(blank, qtbot, SAMPLES / "pc_sampling")
+    labels = blank.window.findChildren(QLabel, "empty_state")
+    said = [label.text() for label in labels if label.isVisible() and label.visibleRegion().boundingRect()]
+    assert said == []
+    open_sample(blank, qtbot)
+    assert box(blank, "overview").height() > 30
 
 
-def test_only_code_takes_all_the_room_and_gives_it_back(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD) as app:
-        open_sample(app, qtbot)
-        workspace, run = app.window.workspace, app.ui.commands.run
-        names = ("triage", "compute_unit", "isa", "source", "token_details")
-        before = {name: box(app, name) for name in names}
+def test_only_code_takes_all_the_room_and_gives_it_back(blank: App, qtbot: QtBot) -> None:
+    open_sample(blank, qtbot)
+    workspace, run = blank.window.workspace, blank.ui.commands.run
+    names = ("triage", "compute_unit", "isa", "source", "token_details")
+    before = {name: box(blank, name) for name in names}
+    run("view.only_code")
+    settle(blank, qtbot)
+    view = workspace.docks["isa"].panel.view
+    assert view.viewport().height() // view.row_height >= 44, "as many as the other viewer has"
+    assert {dock.info.id for dock in workspace.docks.values() if dock.is_seen} == {"isa", "source"}
+    assert blank.ui.commands["view.only_code"].is_checked()
+    QCursor.setPos(blank.window.mapToGlobal(QPoint(3, 3)))  # over the menus
+    window = blank.ui.theme.role("window")
+    assert workspace.grab(QRect(workspace.width() // 2, 0, 1, 5)).toImage().pixelColor(0, 2) == window
+    for leave in (
+        lambda: run("view.only_code"),
+        lambda: workspace.show_panel("triage"),
+        lambda: workspace.show_panel("time"),
+    ):
+        leave()
+        settle(blank, qtbot)
+        for name in names:
+            now = box(blank, name)
+            off = [abs(now.width() - before[name].width()), abs(now.height() - before[name].height())]
+            assert max(off) <= 8, (name, now, before[name])
+        assert not workspace.is_only_code
         run("view.only_code")
-        settle(app, qtbot)
-        view = workspace.docks["isa"].panel.view
-        assert view.viewport().height() // view.row_height >= 44, "as many as the other viewer has"
-        assert {dock.info.id for dock in workspace.docks.values() if dock.is_seen} == {"isa", "source"}
-        assert app.ui.commands["view.only_code"].is_checked()
-        QCursor.setPos(app.window.mapToGlobal(QPoint(3, 3)))  # over the menus
-        window = app.ui.theme.role("window")
-        assert workspace.grab(QRect(workspace.width() // 2, 0, 1, 5)).toImage().pixelColor(0, 2) == window
-        for leave in (
-            lambda: run("view.only_code"),
-            lambda: workspace.show_panel("triage"),
-            lambda: workspace.show_panel("time"),
-        ):
-            leave()
-            settle(app, qtbot)
-            for name in names:
-                now = box(app, name)
-                off = [abs(now.width() - before[name].width()), abs(now.height() - before[name].height())]
-                assert max(off) <= 8, (name, now, before[name])
-            assert not workspace.is_only_code
-            run("view.only_code")
-        run("view.layout_code")
-        settle(app, qtbot)
-        assert box(app, "triage").width() > 300
+    run("view.layout_code")
+    settle(blank, qtbot)
+    assert box(blank, "triage").width() > 300
 
 
 def test_every_panel_says_what_it_shows_and_how_to_read_it(

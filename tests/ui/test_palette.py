@@ -23,61 +23,61 @@ def found(app: App, text: str) -> list[Item]:
 
 
 @pytest.mark.parametrize("text", ["se0 simd1", "SE 0 · SIMD 1", "se0/simd1/"])
-def test_waves_are_found_by_parts_of_their_name_the_longest_first(sample_app: App, text: str) -> None:
-    waves = sample_app.ui.session.trace.value.waves
+def test_waves_are_found_by_parts_of_their_name_the_longest_first(app: App, text: str) -> None:
+    waves = app.ui.session.trace.value.waves
     rows = [row for row in range(len(waves)) if waves.se[row] == 0 and waves.simd[row] == 1]
     rows.sort(key=lambda row: waves.begin[row] - waves.end[row])
-    titles = [item.title for item in found(sample_app, text) if item.icon == "wave"]
+    titles = [item.title for item in found(app, text) if item.icon == "wave"]
     assert titles
     assert titles == [str(waves.id(row)) for row in rows][: len(titles)]
 
 
-def test_a_setting_is_found_and_opens(sample_app: App, qtbot: QtBot) -> None:
-    item = found(sample_app, "language")[0]
+def test_a_setting_is_found_and_opens(app: App, qtbot: QtBot) -> None:
+    item = found(app, "language")[0]
     assert item.title.startswith("Language of the window")
     item.run()
-    settle(sample_app, qtbot)
-    (dialog,) = sample_app.window.findChildren(SettingsDialog)
+    settle(app, qtbot)
+    (dialog,) = app.window.findChildren(SettingsDialog)
     assert dialog.search.text() == "look.language"
     assert dialog.editors["look.language"].isVisible()
     assert not dialog.editors["look.theme"].isVisible()
     dialog.close()
 
 
-def test_a_command_is_found_by_its_menu_and_what_it_says(sample_app: App) -> None:
-    assert "Save a picture or table …" in [item.title for item in found(sample_app, "export svg")]
+def test_a_command_is_found_by_its_menu_and_what_it_says(app: App) -> None:
+    assert "Save a picture or table …" in [item.title for item in found(app, "export svg")]
 
 
-def test_a_pasted_path_can_be_opened(sample_app: App, tmp_path: Path) -> None:
+def test_a_pasted_path_can_be_opened(app: App, tmp_path: Path) -> None:
     (tmp_path / "two words").mkdir()
     for text in (str(tmp_path), f'"{tmp_path}"', (tmp_path / "two words").as_uri()):
-        item = found(sample_app, text)[0]
+        item = found(app, text)[0]
         assert item.title.startswith("Open ")
         assert item.tip.startswith(str(tmp_path))
 
 
-def test_a_pasted_source_place_of_another_machine_is_found(sample_app: App) -> None:
-    session = sample_app.ui.session
+def test_a_pasted_source_place_of_another_machine_is_found(app: App) -> None:
+    session = app.ui.session
     number, file = next(iter(enumerate(session.trace.value.sources)))
     name = file.path.rpartition("/")[2]
     for text in (f"/elsewhere/{name}:7", f'File "/elsewhere/{name}", line 7'):
-        item = next(item for item in found(sample_app, text) if item.icon == "file")
+        item = next(item for item in found(app, text) if item.icon == "file")
         item.run()
         assert session.selection.value.source == (number, 7)
 
 
-def test_instructions_come_by_falling_cost(sample_app: App) -> None:
-    code = sample_app.ui.session.trace.value.code
+def test_instructions_come_by_falling_cost(app: App) -> None:
+    code = app.ui.session.trace.value.code
     rows = [row for row, text in enumerate(code.text) if "v_" in text]
     dearest = code.text[max(rows, key=lambda row: code.latency[row])]
-    items = [item for item in found(sample_app, "v_") if item.icon == "line"]
+    items = [item for item in found(app, "v_") if item.icon == "line"]
     assert items[0].title == dearest
     costs = sorted(np.asarray(code.latency)[rows], reverse=True)
     assert f"{costs[0]:,} cycles" in items[0].note
 
 
-def test_a_text_that_fits_nothing_says_so(sample_app: App) -> None:
-    (item,) = found(sample_app, "qqqzzz")
+def test_a_text_that_fits_nothing_says_so(app: App) -> None:
+    (item,) = found(app, "qqqzzz")
     assert "qqqzzz" in item.title
     assert item.why_not
 
@@ -89,8 +89,8 @@ def test_letters_far_apart_fit_nothing(empty_app: App, tmp_path: Path) -> None:
     assert not [item for item in found(empty_app, "flaheries") if item.icon == "folder"]
 
 
-def test_it_opens_below_the_field(sample_app: App) -> None:
-    window, palette = sample_app.window, sample_app.window.palette_
+def test_it_opens_below_the_field(app: App) -> None:
+    window, palette = app.window, app.window.palette_
     window.resize(1600, 900)
     palette.open()
     field = window.top_bar.field

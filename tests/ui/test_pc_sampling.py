@@ -15,7 +15,6 @@ from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.widgets.empty_state import with_whole_options
 from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.plain_samples import reasons, sampled
-from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLES, open_sample, settle, show_panel
 
 IS_PAINTED = True
@@ -66,47 +65,42 @@ def barrier(samples: Path) -> int:
     return max(range(len(rows)), key=lambda row: rows[row].reasons["barrier"])
 
 
-def test_every_panel_shows_something_or_says_why_not(
-    without_waves: Path, qtbot: QtBot, reused: Reused
-) -> None:
+def test_every_panel_shows_something_or_says_why_not(blank: App, without_waves: Path, qtbot: QtBot) -> None:
     has_samples = without_waves.name != "placeholder"
-    with reused() as app:
-        open_sample(app, qtbot, without_waves)
-        for panel_name in app.window.workspace.names():
-            panel = shown(app, qtbot, panel_name)
-            said = sentence(panel)
-            assert said or content(panel), panel_name
-            assert not said or said.rstrip().endswith((".", "?")), (panel_name, said)
-            if has_samples and panel_name in TIMES:
-                assert "PC samples" in said, panel_name
-                assert "time" in said, panel_name
-            if has_samples and panel_name in CODE:
-                assert not said, (panel_name, said)
+    open_sample(blank, qtbot, without_waves)
+    for panel_name in blank.window.workspace.names():
+        panel = shown(blank, qtbot, panel_name)
+        said = sentence(panel)
+        assert said or content(panel), panel_name
+        assert not said or said.rstrip().endswith((".", "?")), (panel_name, said)
+        if has_samples and panel_name in TIMES:
+            assert "PC samples" in said, panel_name
+            assert "time" in said, panel_name
+        if has_samples and panel_name in CODE:
+            assert not said, (panel_name, said)
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
 def test_views_of_time_without_time_take_little_room_and_say_all(
-    size: tuple[int, int], samples: Path, qtbot: QtBot, reused: Reused
+    blank: App, size: tuple[int, int], samples: Path, qtbot: QtBot
 ) -> None:
-    with reused(size=size) as app:
-        open_sample(app, qtbot, samples)
-        panel = shown(app, qtbot, "compute_unit")
-        (label,) = (one for one in panel.findChildren(QLabel, "empty_state") if one.isVisible())
-        assert label.height() >= label.heightForWidth(label.width()), "no line is cut"
-        assert panel.height() < 70
+    open_sample(blank, qtbot, samples)
+    panel = shown(blank, qtbot, "compute_unit")
+    (label,) = (one for one in panel.findChildren(QLabel, "empty_state") if one.isVisible())
+    assert label.height() >= label.heightForWidth(label.width()), "no line is cut"
+    assert panel.height() < 70
 
 
-def test_what_nearly_all_panels_lack_is_told_in_full_by_one(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        for path in (SAMPLES / "placeholder", SAMPLES / "pc_sampling"):
-            open_sample(app, qtbot, path)
-            (problem,) = (one for one in app.ui.session.trace.value.problems if one.brief)
-            said = {
-                name: sentence(shown(app, qtbot, name)) for name in ("compute_unit", "utilization", "loops")
-            }
-            assert said.pop("compute_unit") == str(problem)
-            assert "No wave ran" not in "".join(said.values()), "said once"
-            assert set(said.values()) == {problem.brief}
+def test_what_nearly_all_panels_lack_is_told_in_full_by_one(blank: App, qtbot: QtBot) -> None:
+    for path in (SAMPLES / "placeholder", SAMPLES / "pc_sampling"):
+        open_sample(blank, qtbot, path)
+        (problem,) = (one for one in blank.ui.session.trace.value.problems if one.brief)
+        said = {
+            name: sentence(shown(blank, qtbot, name)) for name in ("compute_unit", "utilization", "loops")
+        }
+        assert said.pop("compute_unit") == str(problem)
+        assert "No wave ran" not in "".join(said.values()), "said once"
+        assert set(said.values()) == {problem.brief}
 
 
 def test_options_are_not_broken_at_their_hyphens_and_commands_stay_one_line(qtbot: QtBot) -> None:
@@ -123,56 +117,53 @@ def test_options_are_not_broken_at_their_hyphens_and_commands_stay_one_line(qtbo
     assert with_whole_options(label, command, wide) == command
 
 
-def test_bars_show_what_the_kind_of_capture_has(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        isa = app.window.workspace.docks["isa"].panel
-        open_sample(app, qtbot, SAMPLES / "pc_sampling")
-        assert isa.facts.mode is Annotation.REASONS
-        open_sample(app, qtbot)
-        assert isa.facts.mode is Annotation.TOTAL
-        isa.set_annotation(Annotation.KINDS)
-        open_sample(app, qtbot, SAMPLES / "pc_sampling")
-        assert isa.facts.mode is Annotation.KINDS, "what fits both is kept"
+def test_bars_show_what_the_kind_of_capture_has(blank: App, qtbot: QtBot) -> None:
+    isa = blank.window.workspace.docks["isa"].panel
+    open_sample(blank, qtbot, SAMPLES / "pc_sampling")
+    assert isa.facts.mode is Annotation.REASONS
+    open_sample(blank, qtbot)
+    assert isa.facts.mode is Annotation.TOTAL
+    isa.set_annotation(Annotation.KINDS)
+    open_sample(blank, qtbot, SAMPLES / "pc_sampling")
+    assert isa.facts.mode is Annotation.KINDS, "what fits both is kept"
 
 
-def test_samples_reach_every_view_of_code(qtbot: QtBot, reused: Reused, samples: Path, barrier: int) -> None:
+def test_samples_reach_every_view_of_code(blank: App, qtbot: QtBot, samples: Path, barrier: int) -> None:
     rows = sampled(samples)
     count = sum(row.issued + row.stalled for row in rows)
-    with reused() as app:
-        open_sample(app, qtbot, samples)
-        app.ui.session.select_line(barrier)
-        settle(app, qtbot)
-        isa = shown(app, qtbot, "isa")
-        headers = list(isa.sheet().headers)
-        assert {"samples", "issued", "stalled", "main stall reason"} <= set(headers)
-        row = list(isa.sheet().rows)[barrier]
-        assert row[headers.index("samples")] == rows[barrier].issued + rows[barrier].stalled
-        assert "barrier" in row[headers.index("main stall reason")]
-        hotspot = shown(app, qtbot, "hotspot")
-        assert sum(row[2] for row in hotspot.sheet().rows) == count
-        top = shown(app, qtbot, "explorer")
-        assert "samples" in top.sheet().headers
-        details = shown(app, qtbot, "token_details")
-        assert f"{rows[barrier].stalled:,}" in details.all.toPlainText()
-        assert "PC samples of this instruction" in details.all.toPlainText()
-        assert "latency" not in details.all.toPlainText() + details.text.toPlainText()
-        assert app.window.status.facts.text() == f"gfx942 · {count:,} PC samples"
-        assert isa.view.column_rect("gutter").width() == BARE_PX, "no waits are known that could be drawn"
-        isa.set_arrows("branches")
-        settle(app, qtbot)
-        assert isa.view.column_rect("gutter").width() >= MIN_PX
-        isa.set_arrows("waits")
+    open_sample(blank, qtbot, samples)
+    blank.ui.session.select_line(barrier)
+    settle(blank, qtbot)
+    isa = shown(blank, qtbot, "isa")
+    headers = list(isa.sheet().headers)
+    assert {"samples", "issued", "stalled", "main stall reason"} <= set(headers)
+    row = list(isa.sheet().rows)[barrier]
+    assert row[headers.index("samples")] == rows[barrier].issued + rows[barrier].stalled
+    assert "barrier" in row[headers.index("main stall reason")]
+    hotspot = shown(blank, qtbot, "hotspot")
+    assert sum(row[2] for row in hotspot.sheet().rows) == count
+    top = shown(blank, qtbot, "explorer")
+    assert "samples" in top.sheet().headers
+    details = shown(blank, qtbot, "token_details")
+    assert f"{rows[barrier].stalled:,}" in details.all.toPlainText()
+    assert "PC samples of this instruction" in details.all.toPlainText()
+    assert "latency" not in details.all.toPlainText() + details.text.toPlainText()
+    assert blank.window.status.facts.text() == f"gfx942 · {count:,} PC samples"
+    assert isa.view.column_rect("gutter").width() == BARE_PX, "no waits are known that could be drawn"
+    isa.set_arrows("branches")
+    settle(blank, qtbot)
+    assert isa.view.column_rect("gutter").width() >= MIN_PX
+    isa.set_arrows("waits")
 
 
-def test_reasons_of_the_kernel(qtbot: QtBot, reused: Reused, samples: Path) -> None:
+def test_reasons_of_the_kernel(blank: App, qtbot: QtBot, samples: Path) -> None:
     rows, found = sampled(samples), reasons(samples)
     total = sum(row.issued + row.stalled for row in rows)
-    with reused() as app:
-        open_sample(app, qtbot, samples)
-        summary = shown(app, qtbot, "summary")
-        assert "no times" in summary.note.text()
-        assert [meter.name for meter in summary.reasons.meters] == ["issued", *dict(found.most_common())]
-        for at, times in enumerate((sum(row.issued for row in rows), *dict(found.most_common()).values())):
-            assert summary.reasons.meters[at].value == pytest.approx(100 * times / total)
-            assert f"{times:,} of {total:,} samples" in summary.reasons.tip(at)
-        assert not summary.card_of[summary.pipes].isVisible()
+    open_sample(blank, qtbot, samples)
+    summary = shown(blank, qtbot, "summary")
+    assert "no times" in summary.note.text()
+    assert [meter.name for meter in summary.reasons.meters] == ["issued", *dict(found.most_common())]
+    for at, times in enumerate((sum(row.issued for row in rows), *dict(found.most_common()).values())):
+        assert summary.reasons.meters[at].value == pytest.approx(100 * times / total)
+        assert f"{times:,} of {total:,} samples" in summary.reasons.tip(at)
+    assert not summary.card_of[summary.pipes].isVisible()

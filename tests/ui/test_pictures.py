@@ -65,8 +65,8 @@ def show(app: App, name: str, qtbot: QtBot) -> None:
 
 
 @pytest.fixture
-def shown(sample_app: App) -> App:
-    return sample_app
+def shown(app: App) -> App:
+    return app
 
 
 def texts(svg: bytes) -> str:

@@ -37,17 +37,16 @@ def click_tab(app: App, area: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(1920, 1080), (1280, 800)])
-def test_the_bottom_opens_at_the_height_it_had(qtbot: QtBot, reused: Reused, size: tuple[int, int]) -> None:
-    with reused(size=size, sample=qtbot) as app:
-        heights, workspace = set(), app.window.workspace
-        for name in ("why", "why", "loops", "loops", "hotspot", "hotspot", "why", "summary"):
-            click_tab(app, "bottom", name)
-            settle(app, qtbot)
-            if not workspace.is_bottom_folded:
-                heights.add(box(app, name).height())
-                assert rows(app) >= LEAST_ROWS[size[1]], name
-        assert len(heights) == 1
-        assert heights.pop() <= workspace.height() / 2
+def test_the_bottom_opens_at_the_height_it_had(app: App, qtbot: QtBot, size: tuple[int, int]) -> None:
+    heights, workspace = set(), app.window.workspace
+    for name in ("why", "why", "loops", "loops", "hotspot", "hotspot", "why", "summary"):
+        click_tab(app, "bottom", name)
+        settle(app, qtbot)
+        if not workspace.is_bottom_folded:
+            heights.add(box(app, name).height())
+            assert rows(app) >= LEAST_ROWS[size[1]], name
+    assert len(heights) == 1
+    assert heights.pop() <= workspace.height() / 2
 
 
 def test_five_starts_of_a_maximised_window_are_the_same(tmp_path: Path, qtbot: QtBot) -> None:
@@ -121,19 +120,18 @@ def test_tabs_open_the_bottom_in_every_language(qtbot: QtBot) -> None:
 
 @pytest.mark.parametrize("size", [(1280, 800), (640, 480)])
 def test_a_window_without_room_for_findings_says_their_verdict(
-    qtbot: QtBot, reused: Reused, size: tuple[int, int]
+    app: App, qtbot: QtBot, size: tuple[int, int]
 ) -> None:
-    with reused(size=size, sample=qtbot) as app:
-        line, findings = app.window.status.verdict, app.window.workspace.docks["triage"]
-        settle(app, qtbot)
-        assert line.isVisible()
-        assert line.fontMetrics().horizontalAdvance(line.shown_text) <= line.contentsRect().width()
-        assert line.text() == app.ui.results.cell("findings").value.sentence != ""
-        assert app.window.size().toTuple() == size
-        QTest.mouseClick(line, Qt.MouseButton.LeftButton)
-        settle(app, qtbot)
-        assert findings.is_seen
-        assert not line.isVisible(), "the panel says it"
+    line, findings = app.window.status.verdict, app.window.workspace.docks["triage"]
+    settle(app, qtbot)
+    assert line.isVisible()
+    assert line.fontMetrics().horizontalAdvance(line.shown_text) <= line.contentsRect().width()
+    assert line.text() == app.ui.results.cell("findings").value.sentence != ""
+    assert app.window.size().toTuple() == size
+    QTest.mouseClick(line, Qt.MouseButton.LeftButton)
+    settle(app, qtbot)
+    assert findings.is_seen
+    assert not line.isVisible(), "the panel says it"
 
 
 def test_a_capture_without_waves_says_so_in_a_low_window_and_the_rest_in_a_tip(
@@ -162,25 +160,24 @@ def test_a_new_capture_opens_with_findings_and_a_known_one_as_it_was_left(
         assert app.window.workspace.docks["triage"].is_seen
 
 
-def test_what_is_dragged_over_a_window_is_named_until_it_leaves(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        data, shell = QMimeData(), app.window
-        data.setUrls([QUrl.fromLocalFile(str(SAMPLE))])
-        how = Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-        for leave in (QDragLeaveEvent(), QDropEvent(QPointF(50, 50), *how)):
-            enter = QDragEnterEvent(QPoint(50, 50), *how)
-            QApplication.sendEvent(shell, enter)
-            assert enter.isAccepted()
-            assert shell.drop_hint.isVisible()
-            assert shell.drop_hint.geometry() == shell.rect()
-            assert "matmul_tiled" in shell.drop_hint.label.text()
-            QApplication.sendEvent(shell, leave)
-            assert not shell.drop_hint.isVisible()
-        settle(app, qtbot)
-        assert app.ui.session.trace.value.path == SAMPLE
-        data.setUrls([QUrl("https://example.org/capture")])
-        QApplication.sendEvent(shell, QDragEnterEvent(QPoint(50, 50), *how))
+def test_what_is_dragged_over_a_window_is_named_until_it_leaves(blank: App, qtbot: QtBot) -> None:
+    data, shell = QMimeData(), blank.window
+    data.setUrls([QUrl.fromLocalFile(str(SAMPLE))])
+    how = Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    for leave in (QDragLeaveEvent(), QDropEvent(QPointF(50, 50), *how)):
+        enter = QDragEnterEvent(QPoint(50, 50), *how)
+        QApplication.sendEvent(shell, enter)
+        assert enter.isAccepted()
+        assert shell.drop_hint.isVisible()
+        assert shell.drop_hint.geometry() == shell.rect()
+        assert "matmul_tiled" in shell.drop_hint.label.text()
+        QApplication.sendEvent(shell, leave)
         assert not shell.drop_hint.isVisible()
+    settle(blank, qtbot)
+    assert blank.ui.session.trace.value.path == SAMPLE
+    data.setUrls([QUrl("https://example.org/capture")])
+    QApplication.sendEvent(shell, QDragEnterEvent(QPoint(50, 50), *how))
+    assert not shell.drop_hint.isVisible()
 
 
 # -- columns ----------------------------------------------------------------------------------------

@@ -9,14 +9,14 @@ from rcv_py.ui.timeline.unit_markers import LANE_PX, lane_px
 from tests.ui.window import settle
 
 
-def test_names_and_rows_follow_the_size_of_text(sample_app: App, qtbot: QtBot) -> None:
-    settings, theme = sample_app.ui.settings, sample_app.ui.theme
-    view = sample_app.window.workspace.panel("global_timeline")
+def test_names_and_rows_follow_the_size_of_text(app: App, qtbot: QtBot) -> None:
+    settings, theme = app.ui.settings, app.ui.theme
+    view = app.window.workspace.panel("global_timeline")
     before = view.source.shape.spans
     assert before == settings["timeline.global_row_height"]
     try:
         settings["look.text_size"] = 5
-        settle(sample_app, qtbot)
+        settle(app, qtbot)
         assert view.source.shape.spans == grown(before) > before
         assert lane_px() == grown(LANE_PX) > LANE_PX
         assert name_font(theme, 40, 1.0).pixelSize() == grown(TEXT_PX) > TEXT_PX
@@ -24,6 +24,6 @@ def test_names_and_rows_follow_the_size_of_text(sample_app: App, qtbot: QtBot) -
         assert name_font(theme, 40, 2.0).pixelSize() == 2 * grown(TEXT_PX), "device pixels"
     finally:
         settings["look.text_size"] = 0
-    settle(sample_app, qtbot)
+    settle(app, qtbot)
     assert view.source.shape.spans == before
     assert name_font(theme, 40, 1.0).pixelSize() == TEXT_PX

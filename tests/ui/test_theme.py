@@ -11,12 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.base import colors, resources
 from rcv_py.base.colors import Pair, contrast
-from rcv_py.ui.app import load_fonts
+from rcv_py.ui.app import App, load_fonts
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column
 from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.theme import ICONS, drawing, style_sheet
-from tests.support.window_fixtures import Reused
 
 IS_PAINTED = True
 
@@ -103,52 +102,50 @@ def test_the_style_sheet_is_complete_and_follows_the_theme(ui: UiContext) -> Non
     assert light.count("{") == light.count("}")
 
 
-def test_what_is_put_together_is_styled_when_it_gets_into_a_window(qtbot: QtBot, reused: Reused) -> None:
+def test_what_is_put_together_is_styled_when_it_gets_into_a_window(blank: App, qtbot: QtBot) -> None:
     class Counted(QLabel):
         times = 0
 
         def changeEvent(self, event: QEvent) -> None:
             self.times += event.type() == QEvent.Type.StyleChange
 
-    with reused() as app:
-        for theme in ("dark", "light"):
-            app.ui.settings["look.theme"] = theme
-            assert app.window.styleSheet() == style_sheet(app.ui.theme.role)
-        label = Counted()
-        inner = boxed(column(label))
-        outer = boxed(column(inner))
-        qtbot.addWidget(outer)
-        outer.sizeHint()
-        assert label.times == 0, "put together without a window around it"
-        outer.setParent(app.window)
-        assert label.times == 1
+    for theme in ("dark", "light"):
+        blank.ui.settings["look.theme"] = theme
+        assert blank.window.styleSheet() == style_sheet(blank.ui.theme.role)
+    label = Counted()
+    inner = boxed(column(label))
+    outer = boxed(column(inner))
+    qtbot.addWidget(outer)
+    outer.sizeHint()
+    assert label.times == 0, "put together without a window around it"
+    outer.setParent(blank.window)
+    assert label.times == 1
 
 
 @pytest.mark.parametrize("order", [Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder])
-def test_largest_first_points_down(order: Qt.SortOrder, qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        app.ui.settings["look.theme"] = "light"
-        table = QTreeWidget(app.window)
-        qtbot.addWidget(table)
-        table.setHeaderLabels([""])
-        table.setSortingEnabled(True)
-        table.sortByColumn(0, order)
-        table.resize(120, 80)
-        table.show()
-        qtbot.wait(30)
-        image = table.header().grab().toImage()
-        blue = [
-            (x, y)
-            for x in range(image.width())
-            for y in range(image.height())
-            if (ink := image.pixelColor(x, y)).blue() - ink.red() > 60
-        ]
-        assert blue
-        middle = sum(x for x, _ in blue) / len(blue)
-        tip = [y for x, y in blue if abs(x - middle) <= 1]
-        ends = [y for x, y in blue if abs(x - middle) > 2]
-        is_down = sum(tip) / len(tip) > sum(ends) / len(ends)
-        assert is_down == (order == Qt.SortOrder.DescendingOrder)
+def test_largest_first_points_down(blank: App, order: Qt.SortOrder, qtbot: QtBot) -> None:
+    blank.ui.settings["look.theme"] = "light"
+    table = QTreeWidget(blank.window)
+    qtbot.addWidget(table)
+    table.setHeaderLabels([""])
+    table.setSortingEnabled(True)
+    table.sortByColumn(0, order)
+    table.resize(120, 80)
+    table.show()
+    qtbot.wait(30)
+    image = table.header().grab().toImage()
+    blue = [
+        (x, y)
+        for x in range(image.width())
+        for y in range(image.height())
+        if (ink := image.pixelColor(x, y)).blue() - ink.red() > 60
+    ]
+    assert blue
+    middle = sum(x for x, _ in blue) / len(blue)
+    tip = [y for x, y in blue if abs(x - middle) <= 1]
+    ends = [y for x, y in blue if abs(x - middle) > 2]
+    is_down = sum(tip) / len(tip) > sum(ends) / len(ends)
+    assert is_down == (order == Qt.SortOrder.DescendingOrder)
 
 
 def test_every_icon_has_a_drawing_that_shows_in_both_themes(ui: UiContext) -> None:

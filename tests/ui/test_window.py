@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.progress import Stage
+from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import UiContext, discover
 from rcv_py.ui.shell.dialogs.error_box import ErrorBox, report
 from rcv_py.ui.shell.docks import BrokenPanel, make_panel
@@ -53,31 +54,30 @@ def test_a_panel_without_a_capture_says_what_to_do(name: str, ui: UiContext, qtb
 
 @pytest.mark.parametrize(("size", "rows"), [((1280, 800), 18), ((1920, 1080), 27)])
 def test_the_first_layout_shows_time_code_and_findings_and_clips_nothing(
-    size: tuple[int, int], rows: int, qtbot: QtBot, reused: Reused
+    app: App, size: tuple[int, int], rows: int, qtbot: QtBot
 ) -> None:
-    with reused(size=size, sample=qtbot) as app:
-        workspace = app.window.workspace
-        workspace.reset_layout()
+    workspace = app.window.workspace
+    workspace.reset_layout()
+    settle(app, qtbot)
+    inside = workspace.rect().adjusted(0, 0, 1, 1)
+    docks, is_wide = workspace.docks, size[0] >= 1500
+    sides = ("triage", "wave_picker", "token_details")
+    for name in ("compute_unit", "isa", "source", "overview", *(sides if is_wide else ())):
+        assert inside.contains(box(app, name)), name
+    for name in ("isa", "source"):
+        view = docks[name].panel.view
+        assert view.viewport().height() // view.row_height >= rows, name
+    assert workspace.folded == ({"bottom"} if is_wide else {"bottom", "left", "right"})
+    if is_wide:
+        assert 300 <= docks["triage"].width() <= 340
+        assert 280 <= docks["wave_picker"].width() <= 310
+    else:
+        assert next(iter(workspace.bars["left"].buttons)) == "triage"
+        workspace.bars["left"].buttons["search"].click()
         settle(app, qtbot)
-        inside = workspace.rect().adjusted(0, 0, 1, 1)
-        docks, is_wide = workspace.docks, size[0] >= 1500
-        sides = ("triage", "wave_picker", "token_details")
-        for name in ("compute_unit", "isa", "source", "overview", *(sides if is_wide else ())):
-            assert inside.contains(box(app, name)), name
-        for name in ("isa", "source"):
-            view = docks[name].panel.view
-            assert view.viewport().height() // view.row_height >= rows, name
-        assert workspace.folded == ({"bottom"} if is_wide else {"bottom", "left", "right"})
-        if is_wide:
-            assert 300 <= docks["triage"].width() <= 340
-            assert 280 <= docks["wave_picker"].width() <= 310
-        else:
-            assert next(iter(workspace.bars["left"].buttons)) == "triage"
-            workspace.bars["left"].buttons["search"].click()
-            settle(app, qtbot)
-            assert docks["search"].is_seen
-            assert workspace.is_shown("triage")
-            assert not workspace.bars["left"].isVisible()
+        assert docks["search"].is_seen
+        assert workspace.is_shown("triage")
+        assert not workspace.bars["left"].isVisible()
 
 
 def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot, reused: Reused) -> None:
@@ -91,12 +91,11 @@ def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot, reused: Reuse
         assert [docks[name].width() for name in ("triage", "isa", "wave_picker")] == before
 
 
-def test_the_overview_cannot_be_closed(reused: Reused) -> None:
-    with reused() as app:
-        dock = app.window.workspace.docks["overview"]
-        assert discover()["overview"].is_strip
-        assert dock not in app.window.workspace.group("time")
-        assert "view.panel_overview" not in app.ui.commands
+def test_the_overview_cannot_be_closed(blank: App) -> None:
+    dock = blank.window.workspace.docks["overview"]
+    assert discover()["overview"].is_strip
+    assert dock not in blank.window.workspace.group("time")
+    assert "view.panel_overview" not in blank.ui.commands
 
 
 def test_a_ruined_settings_file_is_no_obstacle(tmp_path: Path) -> None:
@@ -110,45 +109,42 @@ def test_a_ruined_settings_file_is_no_obstacle(tmp_path: Path) -> None:
         assert all("default" in text for text in texts)
 
 
-def test_switching_the_theme_keeps_everything(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        session = app.ui.session
-        session.select_line(3)
-        session.zoom(0.3)
-        before = (session.selection.value, session.view.value, session.clock_range.value)
-        dark = app.ui.theme.is_dark
-        run_command(app, qtbot, "view.theme")
-        assert app.ui.theme.is_dark is not dark
-        assert (session.selection.value, session.view.value, session.clock_range.value) == before
+def test_switching_the_theme_keeps_everything(app: App, qtbot: QtBot) -> None:
+    session = app.ui.session
+    session.select_line(3)
+    session.zoom(0.3)
+    before = (session.selection.value, session.view.value, session.clock_range.value)
+    dark = app.ui.theme.is_dark
+    run_command(app, qtbot, "view.theme")
+    assert app.ui.theme.is_dark is not dark
+    assert (session.selection.value, session.view.value, session.clock_range.value) == before
 
 
-def test_a_parent_folder_shows_its_captures(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        app.window.opener.open(SAMPLE.parent)
-        assert [stage.name for stage in app.ui.session.busy.value] == [LOOKING]
-        settle(app, qtbot)
-        assert app.ui.session.busy.value == ()
-        chooser = app.window.pages.chooser
-        assert app.window.pages.currentWidget() is chooser
-        assert len(chooser.entries) >= 2
-        row = next(at for at, entry in enumerate(chooser.entries) if entry.path.name == SAMPLE.name)
-        chooser.table.doubleClicked.emit(chooser.model.index(chooser.model.view_row(row), 0))
-        settle(app, qtbot)
-        assert app.ui.session.trace.value.path.name == SAMPLE.name
+def test_a_parent_folder_shows_its_captures(blank: App, qtbot: QtBot) -> None:
+    blank.window.opener.open(SAMPLE.parent)
+    assert [stage.name for stage in blank.ui.session.busy.value] == [LOOKING]
+    settle(blank, qtbot)
+    assert blank.ui.session.busy.value == ()
+    chooser = blank.window.pages.chooser
+    assert blank.window.pages.currentWidget() is chooser
+    assert len(chooser.entries) >= 2
+    row = next(at for at, entry in enumerate(chooser.entries) if entry.path.name == SAMPLE.name)
+    chooser.table.doubleClicked.emit(chooser.model.index(chooser.model.view_row(row), 0))
+    settle(blank, qtbot)
+    assert blank.ui.session.trace.value.path.name == SAMPLE.name
 
 
-def test_a_path_that_is_nothing_gets_a_sentence(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        errors = app.window.shown_errors
-        app.window.opener.failed.disconnect()
-        app.window.opener.failed.connect(errors.append)
-        for path in (tmp_path / "missing", tmp_path):
-            app.window.opener.open(path)
-            settle(app, qtbot)
-        assert [type(error) for error in errors] == [NotATrace, NotATrace]
-        assert all(str(error).endswith(".") and error.hint for error in errors)
-        assert "how to record" in errors[1].hint
-        errors.clear()
+def test_a_path_that_is_nothing_gets_a_sentence(blank: App, tmp_path: Path, qtbot: QtBot) -> None:
+    errors = blank.window.shown_errors
+    blank.window.opener.failed.disconnect()
+    blank.window.opener.failed.connect(errors.append)
+    for path in (tmp_path / "missing", tmp_path):
+        blank.window.opener.open(path)
+        settle(blank, qtbot)
+    assert [type(error) for error in errors] == [NotATrace, NotATrace]
+    assert all(str(error).endswith(".") and error.hint for error in errors)
+    assert "how to record" in errors[1].hint
+    errors.clear()
 
 
 def test_errors_are_sentences_and_mistakes_reports(qtbot: QtBot, capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,103 +169,95 @@ def test_errors_are_sentences_and_mistakes_reports(qtbot: QtBot, capsys: pytest.
     assert "Traceback" not in report(NotATrace("here"))
 
 
-def test_nothing_of_the_status_bar_is_shown_in_a_temporary_message(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        status = app.window.status
-        status.showMessage("What a menu entry does.")
-        assert not status.waves.isVisible()
-        assert not status.facts.isVisible()
-        status.clearMessage()
-        assert status.facts.isVisible()
+def test_nothing_of_the_status_bar_is_shown_in_a_temporary_message(app: App) -> None:
+    status = app.window.status
+    status.showMessage("What a menu entry does.")
+    assert not status.waves.isVisible()
+    assert not status.facts.isVisible()
+    status.clearMessage()
+    assert status.facts.isVisible()
 
 
-def test_the_status_bar_tells_facts_and_work(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        status, session = app.window.status, app.ui.session
-        settle(app, qtbot)  # the bar is written soon after the capture before was closed
-        assert status.facts.text() == "No capture is open."
-        open_sample(app, qtbot)
-        qtbot.waitUntil(lambda: "tokens" in status.facts.text())
-        assert "wave" in status.facts.text()
-        assert "in memory" in status.facts.toolTip()
-        session.busy.set((Stage("Reading waves", 18, 32),))
-        assert status.stage.text() == "Reading waves 18 of 32"
-        assert status.bar.value() == 18
-        assert status.cancel.isVisible()
-        session.busy.set(())
-        assert not status.cancel.isVisible()
+def test_the_status_bar_tells_facts_and_work(blank: App, qtbot: QtBot) -> None:
+    status, session = blank.window.status, blank.ui.session
+    settle(blank, qtbot)  # the bar is written soon after the capture before was closed
+    assert status.facts.text() == "No capture is open."
+    open_sample(blank, qtbot)
+    qtbot.waitUntil(lambda: "tokens" in status.facts.text())
+    assert "wave" in status.facts.text()
+    assert "in memory" in status.facts.toolTip()
+    session.busy.set((Stage("Reading waves", 18, 32),))
+    assert status.stage.text() == "Reading waves 18 of 32"
+    assert status.bar.value() == 18
+    assert status.cancel.isVisible()
+    session.busy.set(())
+    assert not status.cancel.isVisible()
 
 
-def test_a_button_counts_problems_and_warnings_of_health_and_shows_both(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        button, session, workspace = app.window.top_bar.trust, app.ui.session, app.window.workspace
-        open_sample(app, qtbot)
-        session.problems.set((Problem(Severity.INFO, "code", "One note."),))
-        qtbot.waitUntil(lambda: "1 note" in button.toolTip())
-        assert button.text() == ""
-        assert "Health was not looked at yet" in button.toolTip()
-        session.problems.set((Problem(Severity.WARNING, "a.json", "a.json is odd."),))
-        qtbot.waitUntil(lambda: button.text() == " 1")
-        assert "a.json is odd." in button.toolTip()
-        assert "1 problem" in button.accessibleName()
-        button.click()
-        settle(app, qtbot)
-        dock, notes = workspace.docks["trust"], app.ui.results.cell("health").value
-        assert dock.isVisible()
-        assert dock.isWindow()
-        assert workspace.is_bottom_folded
-        assert "a.json is odd." in workspace.panel("trust").text.toPlainText()
-        doubts = [note for note in notes if note.severity is not Severity.INFO]
-        assert button.text() == f" {1 + len(doubts)}"
-        button.click()
-        assert not dock.isVisible()
+def test_a_button_counts_problems_and_warnings_of_health_and_shows_both(blank: App, qtbot: QtBot) -> None:
+    button, session, workspace = blank.window.top_bar.trust, blank.ui.session, blank.window.workspace
+    open_sample(blank, qtbot)
+    session.problems.set((Problem(Severity.INFO, "code", "One note."),))
+    qtbot.waitUntil(lambda: "1 note" in button.toolTip())
+    assert button.text() == ""
+    assert "Health was not looked at yet" in button.toolTip()
+    session.problems.set((Problem(Severity.WARNING, "a.json", "a.json is odd."),))
+    qtbot.waitUntil(lambda: button.text() == " 1")
+    assert "a.json is odd." in button.toolTip()
+    assert "1 problem" in button.accessibleName()
+    button.click()
+    settle(blank, qtbot)
+    dock, notes = workspace.docks["trust"], blank.ui.results.cell("health").value
+    assert dock.isVisible()
+    assert dock.isWindow()
+    assert workspace.is_bottom_folded
+    assert "a.json is odd." in workspace.panel("trust").text.toPlainText()
+    doubts = [note for note in notes if note.severity is not Severity.INFO]
+    assert button.text() == f" {1 + len(doubts)}"
+    button.click()
+    assert not dock.isVisible()
 
 
-def test_there_are_nine_tabs_at_the_bottom_and_events_if_a_capture_has_any(
-    qtbot: QtBot, reused: Reused
-) -> None:
+def test_there_are_nine_tabs_at_the_bottom_and_events_if_a_capture_has_any(app: App, qtbot: QtBot) -> None:
     nine = ["hotspot", "why", "whatif", "loops", "latency", "summary", "roofline", "flamegraph", "compare"]
-    with reused(sample=qtbot) as app:
-        workspace = app.window.workspace
+    workspace = app.window.workspace
 
-        def tabs() -> list[str]:
-            return [dock.info.id for dock in workspace.group("bottom") if dock.is_open]
+    def tabs() -> list[str]:
+        return [dock.info.id for dock in workspace.group("bottom") if dock.is_open]
 
-        assert tabs() == nine
-        open_sample(app, qtbot, sample_path("markers"))
-        assert tabs() == [*nine, "events"]
-        open_sample(app, qtbot)
-        assert tabs() == nine
-
-
-def test_the_old_names_of_panels_open_why_in_their_grouping(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        workspace = app.window.workspace
-        for name in ("causes", "waits", "bubbles"):
-            assert workspace.is_bottom_folded
-            run_command(app, qtbot, f"view.panel_{name}")
-            assert workspace.docks["why"].is_seen
-            assert workspace.panel(name).isVisible()
-            assert app.ui.commands[f"view.panel_{name}"].is_checked()
-            assert app.window.exporter.sheet(name).title == app.window.exporter.sheet("why").title
-            switch = workspace.docks["why"].panel.choice
-            assert switch.buttons[name].isChecked()
-            assert switch.accessibleName()
-            workspace.fold("bottom", True)
+    assert tabs() == nine
+    open_sample(app, qtbot, sample_path("markers"))
+    assert tabs() == [*nine, "events"]
+    open_sample(app, qtbot)
+    assert tabs() == nine
 
 
-def test_the_distribution_is_a_window_of_its_own(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        workspace = app.window.workspace
-        app.ui.session.select_line(113)
-        settle(app, qtbot)
-        workspace.docks["token_details"].panel.larger.click()
-        settle(app, qtbot)
-        dock = workspace.docks["distribution"]
-        assert dock.isWindow()
-        assert dock.panel.view is not None
-        app.ui.commands.run("view.panel_distribution")
-        app.ui.commands.run("view.panel_distribution")
+def test_the_old_names_of_panels_open_why_in_their_grouping(app: App, qtbot: QtBot) -> None:
+    workspace = app.window.workspace
+    for name in ("causes", "waits", "bubbles"):
+        assert workspace.is_bottom_folded
+        run_command(app, qtbot, f"view.panel_{name}")
+        assert workspace.docks["why"].is_seen
+        assert workspace.panel(name).isVisible()
+        assert app.ui.commands[f"view.panel_{name}"].is_checked()
+        assert app.window.exporter.sheet(name).title == app.window.exporter.sheet("why").title
+        switch = workspace.docks["why"].panel.choice
+        assert switch.buttons[name].isChecked()
+        assert switch.accessibleName()
+        workspace.fold("bottom", True)
+
+
+def test_the_distribution_is_a_window_of_its_own(app: App, qtbot: QtBot) -> None:
+    workspace = app.window.workspace
+    app.ui.session.select_line(113)
+    settle(app, qtbot)
+    workspace.docks["token_details"].panel.larger.click()
+    settle(app, qtbot)
+    dock = workspace.docks["distribution"]
+    assert dock.isWindow()
+    assert dock.panel.view is not None
+    app.ui.commands.run("view.panel_distribution")
+    app.ui.commands.run("view.panel_distribution")
 
 
 def test_the_window_fits_a_small_screen() -> None:

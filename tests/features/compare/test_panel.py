@@ -19,6 +19,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Baseline
+from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.shell.opener import read
 from tests.analysis import build
@@ -26,7 +27,7 @@ from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
 from tests.analysis.in_memory import capture_costs
 from tests.support.command_runs import run
 from tests.support.samples import sample, write_sample
-from tests.support.window_fixtures import Reused, panel_fixture
+from tests.support.window_fixtures import panel_fixture
 from tests.ui.window import SAMPLE, open_sample, settle
 
 Settled = Callable[[], None]
@@ -230,23 +231,22 @@ def test_mode_and_filter_are_remembered(compared: ComparePanel, ui: UiContext, s
     assert compared.by == "block"
 
 
-def test_the_menu_opens_a_baseline(qtbot: object, monkeypatch: pytest.MonkeyPatch, reused: Reused) -> None:
+def test_the_menu_opens_a_baseline(blank: App, qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(SAMPLE))
-    with reused() as app:
-        commands, session = app.ui.commands, app.ui.session
-        assert commands["file.compare"].why_not()
-        open_sample(app, qtbot)
-        assert commands["file.forget_baseline"].why_not()
-        commands.run("file.compare")
-        settle(app, qtbot)
-        assert session.baseline.value is not None
-        panel = app.window.workspace.docks["compare"].panel
-        qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
-        assert panel.verdict.text().startswith("No difference beyond noise: the launch of B takes 0.0 %")
-        assert panel.isVisible()
-        commands.run("file.forget_baseline")
-        assert panel.empty.sentence.text() == NO_BASELINE
-        settle(app, qtbot)
+    commands, session = blank.ui.commands, blank.ui.session
+    assert commands["file.compare"].why_not()
+    open_sample(blank, qtbot)
+    assert commands["file.forget_baseline"].why_not()
+    commands.run("file.compare")
+    settle(blank, qtbot)
+    assert session.baseline.value is not None
+    panel = blank.window.workspace.docks["compare"].panel
+    qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
+    assert panel.verdict.text().startswith("No difference beyond noise: the launch of B takes 0.0 %")
+    assert panel.isVisible()
+    commands.run("file.forget_baseline")
+    assert panel.empty.sentence.text() == NO_BASELINE
+    settle(blank, qtbot)
 
 
 def test_a_replicate_tells_the_noise(
@@ -275,32 +275,31 @@ def test_a_replicate_tells_the_noise(
 
 
 def test_the_menu_opens_a_replicate(
-    qtbot: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reused: Reused
+    blank: App, qtbot: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     replicate = shutil.copytree(SAMPLE, tmp_path / SAMPLE.name)
     chosen = [SAMPLE, SAMPLE, replicate]
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(chosen.pop(0)))
-    with reused() as app:
-        commands, session = app.ui.commands, app.ui.session
-        open_sample(app, qtbot)
-        assert commands["file.twin"].why_not()
-        commands.run("file.compare")
-        settle(app, qtbot)
-        assert commands["file.forget_twin"].why_not()
-        commands.run("file.twin")
-        settle(app, qtbot)
-        assert "is the baseline itself" in str(app.window.shown_errors.pop())
-        assert session.baseline.value is not None
-        assert session.baseline.value.replicate is None
-        commands.run("file.twin")
-        settle(app, qtbot)
-        assert session.baseline.value is not None
-        assert session.baseline.value.replicate is not None
-        commands.run("file.forget_twin")
-        assert session.baseline.value.replicate is None
-        commands.run("file.forget_baseline")
-        assert session.baseline.value is None
-        settle(app, qtbot)
+    commands, session = blank.ui.commands, blank.ui.session
+    open_sample(blank, qtbot)
+    assert commands["file.twin"].why_not()
+    commands.run("file.compare")
+    settle(blank, qtbot)
+    assert commands["file.forget_twin"].why_not()
+    commands.run("file.twin")
+    settle(blank, qtbot)
+    assert "is the baseline itself" in str(blank.window.shown_errors.pop())
+    assert session.baseline.value is not None
+    assert session.baseline.value.replicate is None
+    commands.run("file.twin")
+    settle(blank, qtbot)
+    assert session.baseline.value is not None
+    assert session.baseline.value.replicate is not None
+    commands.run("file.forget_twin")
+    assert session.baseline.value.replicate is None
+    commands.run("file.forget_baseline")
+    assert session.baseline.value is None
+    settle(blank, qtbot)
 
 
 def test_a_baseline_that_cannot_be_read_is_told(tmp_path: Path) -> None:
@@ -342,40 +341,39 @@ FIRST, SECOND = (BUILDS / f"rms_norm_{name}gfx942.co" for name in ("", "unrolled
 
 @pytest.mark.parametrize("opened", [SECOND, SAMPLE.parent / "raw_rms_norm"], ids=["build", "capture"])
 def test_a_build_that_has_not_run_is_compared_by_the_file_menu(
-    opened: Path, qtbot: object, monkeypatch: pytest.MonkeyPatch, reused: Reused
+    blank: App, opened: Path, qtbot: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The panel says what `rcv compare` prints; a capture comes first, as its costs say what matters."""
     chosen = FIRST if opened == SECOND else SECOND
     sides = (FIRST, SECOND) if opened == SECOND else (opened, SECOND)
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(chosen), ""))
-    with reused() as app:
-        commands, session = app.ui.commands, app.ui.session
-        assert commands["file.compare_build"].why_not()
-        app.window.opener.open(opened)
-        qtbot.waitUntil(lambda: session.trace.value is not None)  # type: ignore[attr-defined]
-        settle(app, qtbot)
-        commands.run("file.compare_build")
-        settle(app, qtbot)
-        panel = app.window.workspace.docks["compare"].panel
-        assert isinstance(panel, ComparePanel)
-        qtbot.waitUntil(lambda: panel.change is not None)  # type: ignore[attr-defined]
-        settle(app, qtbot)
-        for by in ("instruction", "block", "class"):
-            panel.mode.choose(by)
-            settle(app, qtbot)
-            document = json.loads(run("compare", *map(str, sides), "--by", by, "--top=0", "--json").out)
-            assert panel.verdict.text() == document["sentence"]
-            assert panel.program.table.rowCount() == len(document["rows"]) > 0
-            assert panel.sheet() is not None
-        panel.mode.choose("instruction")
-        settle(app, qtbot)
-        row = next(at for at, one in enumerate(document_rows(sides)) if one[opened == SECOND] >= 0)
-        panel.program.chosen.emit(row)
-        assert session.selection.value.line == document_rows(sides)[row][opened == SECOND]
-        panel.mode.choose(TIME)
-        settle(app, qtbot)
-        assert panel.inner.sentence.text() == NO_COSTS
-        settle(app, qtbot)
+    commands, session = blank.ui.commands, blank.ui.session
+    assert commands["file.compare_build"].why_not()
+    blank.window.opener.open(opened)
+    qtbot.waitUntil(lambda: session.trace.value is not None)  # type: ignore[attr-defined]
+    settle(blank, qtbot)
+    commands.run("file.compare_build")
+    settle(blank, qtbot)
+    panel = blank.window.workspace.docks["compare"].panel
+    assert isinstance(panel, ComparePanel)
+    qtbot.waitUntil(lambda: panel.change is not None)  # type: ignore[attr-defined]
+    settle(blank, qtbot)
+    for by in ("instruction", "block", "class"):
+        panel.mode.choose(by)
+        settle(blank, qtbot)
+        document = json.loads(run("compare", *map(str, sides), "--by", by, "--top=0", "--json").out)
+        assert panel.verdict.text() == document["sentence"]
+        assert panel.program.table.rowCount() == len(document["rows"]) > 0
+        assert panel.sheet() is not None
+    panel.mode.choose("instruction")
+    settle(blank, qtbot)
+    row = next(at for at, one in enumerate(document_rows(sides)) if one[opened == SECOND] >= 0)
+    panel.program.chosen.emit(row)
+    assert session.selection.value.line == document_rows(sides)[row][opened == SECOND]
+    panel.mode.choose(TIME)
+    settle(blank, qtbot)
+    assert panel.inner.sentence.text() == NO_COSTS
+    settle(blank, qtbot)
 
 
 def document_rows(sides: tuple[Path, Path]) -> list[tuple[int, int]]:

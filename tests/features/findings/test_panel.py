@@ -60,86 +60,76 @@ def with_all_kinds(tmp_path: Path) -> Path:
     return on_one_line("matmul_small", tmp_path / "ui_output_agent_1_dispatch_1", place)
 
 
-def test_open_then_one_click_selects_everywhere(path: Path, qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot, path)
-        panel = page(app)
-        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
-        assert in_front(app, "triage")
-        app.window.activateWindow()
-        app.ui.commands.run("triage.show")
-        assert panel.list.hasFocus(), "keys choose a finding at once"
-        first = panel.current
-        assert first is panel.findings.findings[0]
-        assert first.title in panel.page.toPlainText()
-        assert panel.headline.text() == panel.findings.bound_class.sentence
-        rows = [
-            row for row, one in enumerate(panel.findings.in_full) if one.evidence[0].kind == "instruction"
-        ]
-        panel.list.setCurrentRow(rows[0])
-        first = panel.current
-        panel.list.setFocus()
-        QTest.keyClick(panel.list, Qt.Key.Key_Return)
-        settle(app, qtbot)
-        selection = app.ui.session.selection.value
-        assert selection.line == first.evidence[0].line
-        isa = app.window.workspace.docks["isa"].panel
-        assert isa.view.current == selection.line
-        assert app.ui.session.token() is not None, "an execution is selected with its line"
+def test_open_then_one_click_selects_everywhere(blank: App, path: Path, qtbot: QtBot) -> None:
+    open_sample(blank, qtbot, path)
+    panel = page(blank)
+    qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
+    assert in_front(blank, "triage")
+    blank.window.activateWindow()
+    blank.ui.commands.run("triage.show")
+    assert panel.list.hasFocus(), "keys choose a finding at once"
+    first = panel.current
+    assert first is panel.findings.findings[0]
+    assert first.title in panel.page.toPlainText()
+    assert panel.headline.text() == panel.findings.bound_class.sentence
+    rows = [row for row, one in enumerate(panel.findings.in_full) if one.evidence[0].kind == "instruction"]
+    panel.list.setCurrentRow(rows[0])
+    first = panel.current
+    panel.list.setFocus()
+    QTest.keyClick(panel.list, Qt.Key.Key_Return)
+    settle(blank, qtbot)
+    selection = blank.ui.session.selection.value
+    assert selection.line == first.evidence[0].line
+    isa = blank.window.workspace.docks["isa"].panel
+    assert isa.view.current == selection.line
+    assert blank.ui.session.token() is not None, "an execution is selected with its line"
 
 
-def test_evidence_of_every_kind_leads_to_its_place(
-    qtbot: QtBot, reused: Reused, with_all_kinds: Path
-) -> None:
-    with reused() as app:
-        open_sample(app, qtbot, with_all_kinds)
-        panel, session = page(app), app.ui.session
-        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
-        number = choose(panel, "token")
-        place = panel.current.evidence[number]
-        panel.page.anchorClicked.emit(QUrl(f"evidence:{number}"))
-        settle(app, qtbot)
-        wave, row = session.token()
-        assert (wave.id, row) == (place.wave, place.token)
-        assert session.view.value.contains(place.begin)
-        assert in_front(app, "compute_unit"), "an execution is only drawn there"
-        run_command(app, qtbot, "triage.show")
-        assert in_front(app, "triage")
-        panel.go(choose(panel, "wave"))
-        assert session.selection.value.wave == panel.current.evidence[choose(panel, "wave")].wave
-        number = choose(panel, "window")
-        place = panel.current.evidence[number]
-        panel.go(number)
-        assert session.view.value.begin <= place.begin
-        assert session.view.value.end >= place.end
-        number = choose(panel, "source")
-        panel.go(number)
-        assert session.selection.value.source == panel.current.evidence[number].source
-        panel.go(99)  # there is no such evidence: nothing happens
+def test_evidence_of_every_kind_leads_to_its_place(blank: App, qtbot: QtBot, with_all_kinds: Path) -> None:
+    open_sample(blank, qtbot, with_all_kinds)
+    panel, session = page(blank), blank.ui.session
+    qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
+    number = choose(panel, "token")
+    place = panel.current.evidence[number]
+    panel.page.anchorClicked.emit(QUrl(f"evidence:{number}"))
+    settle(blank, qtbot)
+    wave, row = session.token()
+    assert (wave.id, row) == (place.wave, place.token)
+    assert session.view.value.contains(place.begin)
+    assert in_front(blank, "compute_unit"), "an execution is only drawn there"
+    run_command(blank, qtbot, "triage.show")
+    assert in_front(blank, "triage")
+    panel.go(choose(panel, "wave"))
+    assert session.selection.value.wave == panel.current.evidence[choose(panel, "wave")].wave
+    number = choose(panel, "window")
+    place = panel.current.evidence[number]
+    panel.go(number)
+    assert session.view.value.begin <= place.begin
+    assert session.view.value.end >= place.end
+    number = choose(panel, "source")
+    panel.go(number)
+    assert session.selection.value.source == panel.current.evidence[number].source
+    panel.go(99)  # there is no such evidence: nothing happens
 
 
-def test_global_is_one_click_away(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        assert [dock.info.id for dock in app.window.workspace.group("time")][:2] == [
-            "compute_unit",
-            "global_timeline",
-        ]
-        show_panel(app, qtbot, "global_timeline")
-        assert in_front(app, "global_timeline")
+def test_global_is_one_click_away(app: App, qtbot: QtBot) -> None:
+    assert [dock.info.id for dock in app.window.workspace.group("time")][:2] == [
+        "compute_unit",
+        "global_timeline",
+    ]
+    show_panel(app, qtbot, "global_timeline")
+    assert in_front(app, "global_timeline")
 
 
-def test_evidence_of_a_wave_or_a_range_keeps_the_timeline_that_is_in_front(
-    qtbot: QtBot, reused: Reused
-) -> None:
-    with reused() as app:
-        open_sample(app, qtbot, sample_path("matmul_small"))
-        panel = page(app)
-        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
-        app.window.workspace.show_panel("utilization")
-        for kind in ("wave", "window"):
-            panel.go(choose(panel, kind))
-            settle(app, qtbot)
-            assert in_front(app, "utilization"), kind
+def test_evidence_of_a_wave_or_a_range_keeps_the_timeline_that_is_in_front(blank: App, qtbot: QtBot) -> None:
+    open_sample(blank, qtbot, sample_path("matmul_small"))
+    panel = page(blank)
+    qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
+    blank.window.workspace.show_panel("utilization")
+    for kind in ("wave", "window"):
+        panel.go(choose(panel, kind))
+        settle(blank, qtbot)
+        assert in_front(blank, "utilization"), kind
 
 
 def test_an_execution_is_40_px_wide_in_the_compute_unit(qtbot: QtBot, reused: Reused) -> None:
@@ -391,32 +381,29 @@ def test_clicking_a_row_shows_it(shown: TriagePanel, open_in, qtbot: QtBot) -> N
     assert shown.findings.findings[2].title in shown.page.toPlainText()
 
 
-def test_a_click_or_a_key_on_a_finding_goes_to_its_first_evidence(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        panel, session = page(app), app.ui.session
-        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
-        rows = [
-            row for row, one in enumerate(panel.findings.in_full) if one.evidence[0].kind == "instruction"
-        ]
-        panel.list.setFocus()
-        row = next(row for row in rows if row > 0)
-        panel.list.setCurrentRow(row - 1)
-        session.select_line(0)
-        QTest.keyClick(panel.list, Qt.Key.Key_Down)
-        settle(app, qtbot)
-        place = panel.findings.in_full[row].evidence[0]
-        assert panel.current is panel.findings.in_full[row]
-        assert session.selection.value.line == place.line
-        assert app.window.workspace.docks["isa"].panel.view.current == place.line
-        assert session.token() is not None, "the time views follow"
-        assert panel.list.hasFocus(), "keys go on to the next finding"
-        session.select_line(0)
-        panel.list.scrollToItem(panel.list.item(row))
-        box = panel.list.visualItemRect(panel.list.item(row))
-        click = QPoint(60, box.top() + 5)
-        QTest.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=click)
-        settle(app, qtbot)
-        assert session.selection.value.line == place.line, "a second click goes there again"
+def test_a_click_or_a_key_on_a_finding_goes_to_its_first_evidence(app: App, qtbot: QtBot) -> None:
+    panel, session = page(app), app.ui.session
+    qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
+    rows = [row for row, one in enumerate(panel.findings.in_full) if one.evidence[0].kind == "instruction"]
+    panel.list.setFocus()
+    row = next(row for row in rows if row > 0)
+    panel.list.setCurrentRow(row - 1)
+    session.select_line(0)
+    QTest.keyClick(panel.list, Qt.Key.Key_Down)
+    settle(app, qtbot)
+    place = panel.findings.in_full[row].evidence[0]
+    assert panel.current is panel.findings.in_full[row]
+    assert session.selection.value.line == place.line
+    assert app.window.workspace.docks["isa"].panel.view.current == place.line
+    assert session.token() is not None, "the time views follow"
+    assert panel.list.hasFocus(), "keys go on to the next finding"
+    session.select_line(0)
+    panel.list.scrollToItem(panel.list.item(row))
+    box = panel.list.visualItemRect(panel.list.item(row))
+    click = QPoint(60, box.top() + 5)
+    QTest.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=click)
+    settle(app, qtbot)
+    assert session.selection.value.line == place.line, "a second click goes there again"
 
 
 def test_shares_among_the_key_numbers_have_bars(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
@@ -544,21 +531,20 @@ def test_progress_of_predictions_is_that_of_the_shown_findings(
     goes_on.set()
 
 
-def test_the_button_of_a_row_opens_its_experiment(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        panel = page(app)
-        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
-        rows = [row for row, one in enumerate(panel.findings.in_full) if one.trial is not None]
-        others = [row for row, one in enumerate(panel.findings.in_full) if one.trial is None]
-        model = panel.list.model()
-        assert rows
-        assert all(panel.list.button_rect(model.index(row, 0)).isEmpty() for row in others)
-        row = rows[-1]
-        panel.list.scrollTo(model.index(row, 0))
-        place = panel.list.button_rect(model.index(row, 0)).center()
-        QTest.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
-        settle(app, qtbot)
-        assert in_front(app, "whatif")
-        tried = app.window.workspace.docks["whatif"].panel
-        qtbot.waitUntil(lambda: tried._chosen is not None)
-        assert tried._chosen.origin == panel.findings.in_full[row].title
+def test_the_button_of_a_row_opens_its_experiment(app: App, qtbot: QtBot) -> None:
+    panel = page(app)
+    qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
+    rows = [row for row, one in enumerate(panel.findings.in_full) if one.trial is not None]
+    others = [row for row, one in enumerate(panel.findings.in_full) if one.trial is None]
+    model = panel.list.model()
+    assert rows
+    assert all(panel.list.button_rect(model.index(row, 0)).isEmpty() for row in others)
+    row = rows[-1]
+    panel.list.scrollTo(model.index(row, 0))
+    place = panel.list.button_rect(model.index(row, 0)).center()
+    QTest.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    settle(app, qtbot)
+    assert in_front(app, "whatif")
+    tried = app.window.workspace.docks["whatif"].panel
+    qtbot.waitUntil(lambda: tried._chosen is not None)
+    assert tried._chosen.origin == panel.findings.in_full[row].title

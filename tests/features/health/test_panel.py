@@ -16,10 +16,11 @@ from rcv_py.base.text import plural
 from rcv_py.features.health.panel import FINE, TrustPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
+from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import UiContext
 from tests.support import folders
 from tests.support.opened import sample_trace
-from tests.support.window_fixtures import Reused, panel_fixture
+from tests.support.window_fixtures import panel_fixture
 from tests.support.yaml_subset import jobs
 from tests.ui.window import SAMPLES, settle
 
@@ -126,21 +127,18 @@ def test_another_capture_replaces_the_notes(show: Callable, warned: Trace) -> No
     assert panel.notes[0].title in panel.text.toPlainText()
 
 
-def test_the_chooser_tells_the_headline_of_each_capture(
-    tmp_path: Path, qtbot: object, reused: Reused
-) -> None:
+def test_the_chooser_tells_the_headline_of_each_capture(blank: App, tmp_path: Path, qtbot: object) -> None:
     folders.write(tmp_path / "whole")
     folders.write(tmp_path / "cut", {folders.WAVE: None})
-    with reused() as app:
-        app.window.opener.open(tmp_path)
-        settle(app, qtbot)
-        chooser = app.window.pages.chooser
-        assert app.window.pages.currentWidget() is chooser
-        qtbot.waitUntil(lambda: bool(chooser.known))  # type: ignore[attr-defined]
-        column = next(column for column in chooser.model.columns if column.id == "note")
-        said = dict(zip((entry.name for entry in chooser.entries), column.values, strict=True))
-        assert said["whole"] == "healthy"
-        assert said["cut"]
+    blank.window.opener.open(tmp_path)
+    settle(blank, qtbot)
+    chooser = blank.window.pages.chooser
+    assert blank.window.pages.currentWidget() is chooser
+    qtbot.waitUntil(lambda: bool(chooser.known))  # type: ignore[attr-defined]
+    column = next(column for column in chooser.model.columns if column.id == "note")
+    said = dict(zip((entry.name for entry in chooser.entries), column.values, strict=True))
+    assert said["whole"] == "healthy"
+    assert said["cut"]
 
 
 def test_what_was_looked_at_before_the_panel_was_made_is_shown(

@@ -19,6 +19,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Hover, Selection
+from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import LazyPanel, UiContext
 from tests.support.code_samples import batch, code_table, trace, two_waves, waits, wave
 from tests.support.mouse import move_mouse
@@ -576,35 +577,34 @@ def test_the_search_field_takes_no_room_until_it_is_used(isa: IsaPanel, qtbot: o
 # -- in a window ------------------------------------------------------------------------------------
 
 
-def test_keys_of_a_window_follow_the_pointer_and_the_selection(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        session, actions = app.ui.session, app.window.actions_
-        panel = app.window.workspace.docks["isa"].panel
-        assert isinstance(panel, IsaPanel)
-        assert not actions["isa.definition"].isEnabled()
-        target = next(
-            row
-            for row, text in enumerate(session.trace.value.code.text)
-            if text.startswith("v_") and operand_at(text, len(text) - 1)
-        )
-        session.select_line(target)
-        qtbot.waitUntil(actions["isa.next_register"].isEnabled)
-        actions["isa.previous_register"].trigger()
-        at = panel.view.register
-        assert at is not None
-        assert at.row == target
-        wanted = not panel.walk.register_target(True)[1]
-        qtbot.waitUntil(lambda: actions["isa.definition"].isEnabled() is wanted)
-        wait = int(panel.walk.arrows.waits.target[0])
-        session.select_line(wait)
-        qtbot.waitUntil(actions["isa.producer"].isEnabled)
-        settle(app, qtbot)
-        actions["isa.producer"].trigger()
-        settle(app, qtbot)
-        assert session.selection.value.line in panel.walk.arrows.waits.source
-        actions["go.back"].trigger()
-        settle(app, qtbot)
-        assert session.selection.value.line == wait
+def test_keys_of_a_window_follow_the_pointer_and_the_selection(app: App, qtbot: QtBot) -> None:
+    session, actions = app.ui.session, app.window.actions_
+    panel = app.window.workspace.docks["isa"].panel
+    assert isinstance(panel, IsaPanel)
+    assert not actions["isa.definition"].isEnabled()
+    target = next(
+        row
+        for row, text in enumerate(session.trace.value.code.text)
+        if text.startswith("v_") and operand_at(text, len(text) - 1)
+    )
+    session.select_line(target)
+    qtbot.waitUntil(actions["isa.next_register"].isEnabled)
+    actions["isa.previous_register"].trigger()
+    at = panel.view.register
+    assert at is not None
+    assert at.row == target
+    wanted = not panel.walk.register_target(True)[1]
+    qtbot.waitUntil(lambda: actions["isa.definition"].isEnabled() is wanted)
+    wait = int(panel.walk.arrows.waits.target[0])
+    session.select_line(wait)
+    qtbot.waitUntil(actions["isa.producer"].isEnabled)
+    settle(app, qtbot)
+    actions["isa.producer"].trigger()
+    settle(app, qtbot)
+    assert session.selection.value.line in panel.walk.arrows.waits.source
+    actions["go.back"].trigger()
+    settle(app, qtbot)
+    assert session.selection.value.line == wait
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -25,15 +25,15 @@ from tests.ui.window import settle, show_panel
 
 
 @pytest.fixture
-def app(sample_app: App, qtbot: QtBot) -> Iterator[App]:
-    session = sample_app.ui.session
+def app(app: App, qtbot: QtBot) -> Iterator[App]:
+    session = app.ui.session
     session.fit_all()
-    sample_app.window.workspace.show_panel("clock_range")
-    show_panel(sample_app, qtbot, "compute_unit")
-    yield sample_app
+    app.window.workspace.show_panel("clock_range")
+    show_panel(app, qtbot, "compute_unit")
+    yield app
     session.between.set(None)
     session.measure.set(None)
-    sample_app.ui.settings["timeline.units"] = "cycles"
+    app.ui.settings["timeline.units"] = "cycles"
 
 
 def panel_of(app: App) -> ClockRangePanel:

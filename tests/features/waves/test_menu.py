@@ -12,7 +12,6 @@ from rcv_py.ui.table import command_text
 from tests.support.early_waves import SAMPLE, only, waves_of
 from tests.support.plain_capture import LABEL, PlainWave, plain
 from tests.support.samples import sample_path
-from tests.support.window_fixtures import Reused
 from tests.ui.window import menus_of, open_sample, settle, show_panel, window
 
 
@@ -142,18 +141,17 @@ def _copied_commands_name_the_waves(app: App) -> None:
     app.ui.session.waves.set("working")
 
 
-def test_a_capture_without_working_waves_says_so(qtbot: QtBot, reused: Reused, idle: Path) -> None:
+def test_a_capture_without_working_waves_says_so(blank: App, qtbot: QtBot, idle: Path) -> None:
     read = plain(idle)
     ran = {token.line for wave in read.waves for token in wave.tokens}
     instructions = [row for row in read.code if not str(row[0]).startswith(LABEL)]
-    with reused() as app:
-        open_sample(app, qtbot, sample_path("matmul_small"))
-        assert not app.window.status.waves.isVisible()  # all waves work: there is nothing to say
-        open_sample(app, qtbot, idle)
-        show_panel(app, qtbot, "triage")
-        assert app.window.status.waves.text() == "no wave works"
-        panel = app.window.workspace.docks["triage"].panel
-        said = panel.empty.sentence.text()
-        assert f"All {len(read.waves)} traced waves left early, so there is nothing to rank. " in said
-        assert f"rank. {len(ran)} of {len(instructions):,} instructions ran" in said
-        assert str(app.ui.session.selection.value.wave) == median_of(read.waves).name
+    open_sample(blank, qtbot, sample_path("matmul_small"))
+    assert not blank.window.status.waves.isVisible()  # all waves work: there is nothing to say
+    open_sample(blank, qtbot, idle)
+    show_panel(blank, qtbot, "triage")
+    assert blank.window.status.waves.text() == "no wave works"
+    panel = blank.window.workspace.docks["triage"].panel
+    said = panel.empty.sentence.text()
+    assert f"All {len(read.waves)} traced waves left early, so there is nothing to rank. " in said
+    assert f"rank. {len(ran)} of {len(instructions):,} instructions ran" in said
+    assert str(blank.ui.session.selection.value.wave) == median_of(read.waves).name

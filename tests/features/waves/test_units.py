@@ -66,8 +66,8 @@ def test_events_near_the_mouse_follow() -> None:
     assert near_lines(lines, 2000, TimeWindow(2000, 2001), CYCLES) == ["SE0: flush at 2,000"]
 
 
-def test_the_title_of_an_axis_follows(sample_app: App) -> None:
-    axis = TimeAxis(sample_app.ui.theme)
+def test_the_title_of_an_axis_follows(app: App) -> None:
+    axis = TimeAxis(app.ui.theme)
     axis.resize(100, 22)
     axis.shown = TimeWindow(0, 16_000)
     assert axis.title() == "cycles · 1 px = 160 cycles"
@@ -76,13 +76,13 @@ def test_the_title_of_an_axis_follows(sample_app: App) -> None:
 
 
 @pytest.fixture
-def app(sample_app: App, qtbot: QtBot) -> Iterator[App]:
+def app(app: App, qtbot: QtBot) -> Iterator[App]:
     """The sample in nanoseconds."""
-    sample_app.ui.settings["timeline.units"] = "ns"
-    settle(sample_app, qtbot)
-    yield sample_app
-    sample_app.ui.settings["timeline.units"] = "cycles"
-    sample_app.ui.session.clock_range.set(None)
+    app.ui.settings["timeline.units"] = "ns"
+    settle(app, qtbot)
+    yield app
+    app.ui.settings["timeline.units"] = "cycles"
+    app.ui.session.clock_range.set(None)
 
 
 def test_the_fields_of_the_clock_range_follow(app: App, qtbot: QtBot) -> None:

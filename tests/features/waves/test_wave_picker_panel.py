@@ -25,7 +25,6 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.times import Times, cycles_in
 from tests.support import drawing
-from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, settle, show_panel
 
 
@@ -98,12 +97,12 @@ def test_cycles_are_read_as_people_write_them(text: str, value: int | None) -> N
     assert cycles_in(text) == value
 
 
-def test_the_wave_panel_follows_and_leads(sample_app: App, qtbot: QtBot) -> None:
-    session, picker = sample_app.ui.session, sample_app.window.workspace.docks["wave_picker"].panel
+def test_the_wave_panel_follows_and_leads(app: App, qtbot: QtBot) -> None:
+    session, picker = app.ui.session, app.window.workspace.docks["wave_picker"].panel
     trace = session.trace.value
     last = trace.waves.id(len(trace.waves) - 1)
     session.select_wave(last)
-    settle(sample_app, qtbot)
+    settle(app, qtbot)
     assert [picker.boxes[name].currentText() for name in ("se", "simd", "slot", "wid")] == [
         str(value) for value in (last.se, last.simd, last.slot, last.wid)
     ]
@@ -114,8 +113,8 @@ def test_the_wave_panel_follows_and_leads(sample_app: App, qtbot: QtBot) -> None
     assert (trace.waves.end - trace.waves.begin)[row] == (trace.waves.end - trace.waves.begin).max()
 
 
-def test_the_clock_range_is_checked(sample_app: App, qtbot: QtBot) -> None:
-    session, picker = sample_app.ui.session, sample_app.window.workspace.docks["wave_picker"].panel
+def test_the_clock_range_is_checked(app: App, qtbot: QtBot) -> None:
+    session, picker = app.ui.session, app.window.workspace.docks["wave_picker"].panel
     begin = session.trace.value.span.begin
     picker.begin.setText(f"{begin:,}")
     picker.end.setText(str(begin - 5))
@@ -125,7 +124,7 @@ def test_the_clock_range_is_checked(sample_app: App, qtbot: QtBot) -> None:
     picker.end.setText(str(begin + 100))
     picker.end.editingFinished.emit()
     assert session.clock_range.value == TimeWindow(begin, begin + 100)
-    settle(sample_app, qtbot)
+    settle(app, qtbot)
     assert not picker.end.property("invalid")
     assert "count" in picker.counted.text()
     picker.reset.click()
@@ -134,19 +133,19 @@ def test_the_clock_range_is_checked(sample_app: App, qtbot: QtBot) -> None:
     assert session.clock_range.value == session.view.value
 
 
-def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbot: QtBot) -> None:
-    session, panel = sample_app.ui.session, sample_app.window.workspace.docks["token_details"].panel
+def test_the_instruction_panel_tells_hits_waits_and_totals(app: App, qtbot: QtBot) -> None:
+    session, panel = app.ui.session, app.window.workspace.docks["token_details"].panel
     code = session.trace.value.code
     tokens = session.wave().tokens
     line = int(np.bincount(tokens.line[tokens.line >= 0]).argmax())
     session.select_line(line)
     session.select_hit(0)
-    settle(sample_app, qtbot)
+    settle(app, qtbot)
     assert code.text[line] in panel.head.toPlainText()
     assert f"{int(code.hits[line]):,}" in panel.all.toPlainText()
     assert panel.of.text() == f"of {session.hits():,}"
     panel.after.click()
-    settle(sample_app, qtbot)
+    settle(app, qtbot)
     assert session.selection.value.hit == 1
     panel.hit.setText("1")
     panel.hit.editingFinished.emit()
@@ -168,31 +167,31 @@ def test_small_shares_are_text_not_markup() -> None:
     assert "<0.1 %" in document.toPlainText()
 
 
-def test_a_search_makes_the_panel_no_wider(sample_app: App, qtbot: QtBot) -> None:
-    panel = sample_app.window.workspace.panel("search")
-    matches = sample_app.window.workspace.panel("matches")
-    show_panel(sample_app, qtbot, "matches")
+def test_a_search_makes_the_panel_no_wider(app: App, qtbot: QtBot) -> None:
+    panel = app.window.workspace.panel("search")
+    matches = app.window.workspace.panel("matches")
+    show_panel(app, qtbot, "matches")
     before = panel.minimumSizeHint().width()
-    sample_app.ui.session.query.set(SearchQuery("v_"))
+    app.ui.session.query.set(SearchQuery("v_"))
     qtbot.waitUntil(lambda: bool(len(matches.hits.lines)))
     assert panel.bar.down.isEnabled()
     assert panel.minimumSizeHint().width() == before
 
 
-def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
-    session, panel = sample_app.ui.session, sample_app.window.workspace.panel("matches")
-    bar = sample_app.window.workspace.panel("search").bar
-    sample_app.window.workspace.show_panel("matches")
+def test_search_counts_walks_and_marks(app: App, qtbot: QtBot) -> None:
+    session, panel = app.ui.session, app.window.workspace.panel("matches")
+    bar = app.window.workspace.panel("search").bar
+    app.window.workspace.show_panel("matches")
     code = session.trace.value.code
     expected = [row for row, text in enumerate(code.text) if "v_" in text.casefold()]
     session.query.set(SearchQuery("v_"))
     qtbot.waitUntil(lambda: len(panel.hits.lines) >= len(expected))
     assert [line for line in panel.hits.lines if line >= 0] == expected
     panel.step(1)
-    settle(sample_app, qtbot)
+    settle(app, qtbot)
     assert session.selection.value.line == expected[0]
     assert bar.count.text() == f"1 of {len(panel.hits.lines):,}"
-    sample_app.ui.commands.run("search.next")
+    app.ui.commands.run("search.next")
     assert session.selection.value.line == expected[1]
     session.query.set(SearchQuery("(", is_regex=True))
     qtbot.waitUntil(lambda: bool(panel.hits.problem))
@@ -201,34 +200,33 @@ def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: "no such thing" in panel.empty.sentence.text())
 
 
-def test_history_and_bookmarks(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        session, workspace = app.ui.session, app.window.workspace
-        history = workspace.panel("history")
-        session.select_line(4)
-        view = session.view.value
-        session.toggle_bookmark()
-        session.select_line(6)
-        session.zoom(0.5)
-        show_panel(app, qtbot, "history")
-        show_panel(app, qtbot, "history")
-        assert history.places[0].visit == -1
-        row = next(
-            at for at, place in enumerate(history.places) if place.visit >= 0 and place.selection.line == 4
-        )
-        history.view.chosen.emit(row)
-        assert session.selection.value.line == 4
-        assert session.view.value == view
-        assert next(iter(history.sheet().rows))[0] == "bookmark"
+def test_history_and_bookmarks(app: App, qtbot: QtBot) -> None:
+    session, workspace = app.ui.session, app.window.workspace
+    history = workspace.panel("history")
+    session.select_line(4)
+    view = session.view.value
+    session.toggle_bookmark()
+    session.select_line(6)
+    session.zoom(0.5)
+    show_panel(app, qtbot, "history")
+    show_panel(app, qtbot, "history")
+    assert history.places[0].visit == -1
+    row = next(
+        at for at, place in enumerate(history.places) if place.visit >= 0 and place.selection.line == 4
+    )
+    history.view.chosen.emit(row)
+    assert session.selection.value.line == 4
+    assert session.view.value == view
+    assert next(iter(history.sheet().rows))[0] == "bookmark"
 
 
-def test_waves_that_could_not_be_read_are_not_said_to_count(sample_app: App, qtbot: QtBot) -> None:
-    session, picker = sample_app.ui.session, sample_app.window.workspace.docks["wave_picker"].panel
+def test_waves_that_could_not_be_read_are_not_said_to_count(app: App, qtbot: QtBot) -> None:
+    session, picker = app.ui.session, app.window.workspace.docks["wave_picker"].panel
     waves = len(session.trace.value.waves)
     assert picker.counted.text() == f"All {waves} waves count."
     session.store.missing[0] = "0.json is missing."
     session.wave_loaded()
-    settle(sample_app, qtbot)
+    settle(app, qtbot)
     assert picker.counted.text() == f"{waves - 1} of {waves} waves count. 1 wave could not be read."
     session.store.missing.clear()
     session.wave_loaded()
