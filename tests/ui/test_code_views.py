@@ -39,7 +39,7 @@ def test_the_views_agree_about_a_capture(
 ) -> None:
     panels = {kind: kind(ui) for kind in KINDS}
     for panel in panels.values():
-        qtbot.addWidget(panel)  # type: ignore[attr-defined]
+        qtbot.addWidget(panel)
         panel.resize(600, 300)
         panel.show()
     open_settled(trace, load_all(trace, workers=0))
@@ -48,9 +48,7 @@ def test_the_views_agree_about_a_capture(
     assert explorer.tree.rows.root.cost == cost.sum() > 0
     assert sum(child.cost for child in explorer.tree.rows.root.children) == cost.sum()
     if trace.has_thread_trace:
-        qtbot.waitUntil(  # type: ignore[attr-defined]
-            lambda: hotspot.plot.bins.totals.sum() == trace.code.latency.sum()
-        )
+        qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == trace.code.latency.sum())
     places = [place for place in explorer.tree.rows.root.walk() if not place.children and place.cost]
     explorer.tree.chosen.emit(max(places, key=lambda place: place.cost))
     settled()
@@ -73,7 +71,7 @@ def test_the_arrows_of_a_wave_are_those_of_its_waits(
     ui: UiContext, open_settled: Callable, qtbot: object, waiting: Trace
 ) -> None:
     panel = IsaPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     open_settled(waiting, load_all(waiting, workers=0))
     name = str(ui.session.selection.value.wave)
     (wave,) = (one for one in plain(waiting.path).waves if one.name == name)

@@ -84,7 +84,6 @@ def emptied(app: App) -> Iterator[App]:
 def printed(panel: Panel) -> dict[str, Any]:
     """Run the command of a panel with --json and return its document."""
     words = panel.command_line()
-    assert words is not None
     assert words[0] == "rcv"
     out = StringIO()
     with redirect_stdout(out):

@@ -96,7 +96,7 @@ def test_a_cancelled_report_ends_between_two_parcels(
         def cancelled(*args: object, **how: object) -> object:
             looks.append(1)
             writer.cancel()
-            return look(*args, **how)  # type: ignore[arg-type]
+            return look(*args, **how)
 
         monkeypatch.setattr(reduce, "SLAB_BYTES", 1)
         monkeypatch.setattr(reduce.SlabCache, "map_slab", cancelled)

@@ -47,7 +47,7 @@ def test_no_mnemonic_is_cut_and_equal_ones_are_as_wide(
     rows = [("; kernel", TokenKind.NONE, 0, 0, 0, 0, ())]
     rows += [(f"{MFMA} {OPERANDS[at:]}", TokenKind.MATRIX, 8, 400, 100, 50, ()) for at in range(9)]
     panel = IsaPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.resize(width, 400)
     panel.show()
     code = code_table(tuple(rows))

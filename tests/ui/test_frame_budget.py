@@ -74,7 +74,7 @@ def test_answers_that_take_long_are_spread_over_turns_in_their_order(
     for number in range(5):
         posts.post(partial(_answer, clock, FRAME_S, done, number))
     timer = _by_turn(turns, done)
-    qtbot.waitUntil(lambda: len(done) == 5)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: len(done) == 5)
     timer.stop()
     assert done == [0, 1, 2, 3, 4]
     assert {0, 1, 2, 3, 4} & set(turns) >= {1, 2, 3, 4}, "events come between two of them"
@@ -86,7 +86,7 @@ def test_short_answers_share_a_turn(qtbot: object, monkeypatch: pytest.MonkeyPat
     for number in range(5):
         posts.post(partial(_answer, clock, FRAME_S / 10, done, number))
     timer = _by_turn(turns, done)
-    qtbot.waitUntil(lambda: len(done) == 5)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: len(done) == 5)
     timer.stop()
     assert not {1, 2, 3, 4} & set(turns)
 
@@ -105,7 +105,7 @@ def test_requests_that_are_due_at_once_are_spread_too(
     for burst in bursts:
         burst.ask()
     timer = _by_turn(turns, left)
-    qtbot.waitUntil(lambda: len(left) == 4)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: len(left) == 4)
     timer.stop()
     assert {1, 2, 3} <= set(turns)
     assert left == [3, 2, 1, 0], "what waits for its turn is still to come"
@@ -122,7 +122,7 @@ def test_what_a_long_call_changed_is_painted_first_in_the_next_turn(
     turns.call(partial(done.append, 4))
     turns.paint(partial(done.append, 3))
     assert done == [1, 2]
-    qtbot.waitUntil(lambda: len(done) == 4)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: len(done) == 4)
     assert done == [1, 2, 3, 4]
 
 
@@ -134,7 +134,7 @@ def test_a_window_is_painted_in_turn(qtbot: object, monkeypatch: pytest.MonkeyPa
         paints = Paints()
         app.window.pages.welcome.installEventFilter(paints)
         app.window.pages.welcome.update()
-        qtbot.waitUntil(lambda: bool(waiting))  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: bool(waiting))
         assert not paints.count
         waiting[0]()
         assert paints.count == 1
@@ -161,8 +161,8 @@ def test_what_waits_for_its_turn_is_made_once_or_forgotten(
     third = ui.scheduler.request(owner, lambda: done.append("third"))
     for burst in (first, second, third):
         burst.ask()
-    qtbot.waitUntil(lambda: "second" in done)  # type: ignore[attr-defined]
-    qtbot.wait(2)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: "second" in done)
+    qtbot.wait(2)
     assert done.count("second") == 1
     assert not any(burst.is_pending for burst in (first, second, third))
 
@@ -177,11 +177,11 @@ def test_a_mistake_in_a_call_keeps_no_other_from_its_turn(
         raise ValueError("wrong")
 
     turns = FrameBudget.here()
-    with qtbot.capture_exceptions() as seen:  # type: ignore[attr-defined]
+    with qtbot.capture_exceptions() as seen:
         QTimer.singleShot(0, turns, lambda: turns.call(mistake))
         QTimer.singleShot(0, turns, lambda: turns.call(mistake))
         QTimer.singleShot(0, turns, lambda: turns.call(lambda: done.append(1)))
-        qtbot.waitUntil(lambda: done == [1])  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: done == [1])
     assert len(seen) == 2
     assert not turns.waiting
 
@@ -201,7 +201,7 @@ def test_progress_paints_nothing_by_itself(ui: UiContext, qtbot: object) -> None
     ui.session.busy.set((Stage("Reading", 50, 100),))
     assert not paints.count
     assert status.bar.value() == 50
-    qtbot.waitUntil(lambda: paints.count > 0)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: paints.count > 0)
     status.close()
 
 
@@ -264,11 +264,10 @@ def test_a_window_that_is_closed_while_waves_stream_leaves_nothing_behind(
         app.window.opener.open(SAMPLE)
         for panel in ("utilization", "hotspot"):
             app.window.workspace.show_panel(panel)
-        qtbot.waitUntil(lambda: bool(came))  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: bool(came))
         if how == "cancel":
             app.window.cancel()
             settle(app, qtbot)
-            assert app.ui.session.store is not None
             assert app.ui.session.store.count > 0
             assert not app.ui.session.busy.value
         count, session = len(came), ref(app.ui.session)
@@ -277,6 +276,6 @@ def test_a_window_that_is_closed_while_waves_stream_leaves_nothing_behind(
     assert len(came) == count
     came.clear()
     del app
-    qtbot.waitUntil(  # type: ignore[attr-defined]
+    qtbot.waitUntil(
         lambda: not {*blocks()} - {*before} and session() is None  # those of tests before may go meanwhile
     )

@@ -47,7 +47,6 @@ def test_an_execution_is_selected_and_in_view(blank: App, qtbot: QtBot) -> None:
     )
     assert session.selection.value.hit == 2
     token = session.token()
-    assert token is not None
     assert int(token[0].tokens.start[token[1]]) == cycle
     assert session.view.value.contains(cycle)
     assert session.view.value.width <= 2 * AROUND

@@ -107,16 +107,16 @@ def test_links_follow_the_theme(qtbot: QtBot) -> None:
 
 def test_what_is_painted_is_seen_in_every_letter(ui: UiContext, qtbot: QtBot) -> None:
     painter = _Painter()
-    draw_text(painter, QPoint(1, 2), "s_nop \x1b[31m\u202eevil")  # type: ignore[arg-type]
+    draw_text(painter, QPoint(1, 2), "s_nop \x1b[31m\u202eevil")
     assert painter.drawn == [(QPoint(1, 2), r"s_nop \x1b[31m\u202eevil")]
-    draw_text(painter, QRect(0, 0, 90, 90), 0, "48 %\nstall\x07")  # type: ignore[arg-type]
+    draw_text(painter, QRect(0, 0, 90, 90), 0, "48 %\nstall\x07")
     assert painter.drawn[-1] == (QRect(0, 0, 90, 90), 0, "48 %\nstall\\x07"), "a box has lines"
     view = RowsView(ui.theme, ui.settings)
     qtbot.addWidget(view)
     column = Column("text", "text", ["\u202eevil"], width=400)
-    view.draw_text(painter, QRect(0, 0, 400, 20), "\u202eevil", column)  # type: ignore[arg-type]
+    view.draw_text(painter, QRect(0, 0, 400, 20), "\u202eevil", column)
     assert painter.drawn[-1][-1] == r"\u202eevil"
-    view.draw_text(painter, QRect(0, 0, 60, 20), "\u202eevil" * 9, column)  # type: ignore[arg-type]
+    view.draw_text(painter, QRect(0, 0, 60, 20), "\u202eevil" * 9, column)
     assert painter.drawn[-1][-1].endswith("…"), "the escapes are what has to fit"
     assert len(painter.drawn[-1][-1]) <= view.chars_in(60)
 
@@ -297,7 +297,6 @@ def test_nothing_of_a_capture_becomes_markup(
     with reused() as app:
         open_sample(app, qtbot, folder)
         trace, session = app.ui.session.trace.value, app.ui.session
-        assert trace is not None
         assert CONTROLS in "".join(trace.code.text)
         if len(trace.waves):
             session.select_wave(trace.waves.id(0))

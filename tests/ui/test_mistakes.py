@@ -71,7 +71,6 @@ def check_told(app: App, qtbot: QtBot, what: str) -> None:
     """A box with a sentence, what to do, and a report that can be copied."""
     qtbot.waitUntil(lambda: app.window.errors.last is not None)
     box = app.window.errors.last
-    assert box is not None
     assert what in box.report
     assert "Traceback" in box.report
     assert "inside rcv" in box.sentence.text()
@@ -115,7 +114,6 @@ def test_a_slot_that_fails_breaks_its_panel_alone(
     button.clicked.connect(part.slot)
     button.click()
     check_told(app, qtbot, "bad slot")
-    assert dock.notice is not None
     assert "Hot" in dock.notice.sentence.text()
     assert "bad slot" in dock.notice.report
     assert panel.isHidden()

@@ -84,7 +84,6 @@ def test_a_file_opens_at_its_hottest_line(ui: UiContext, settle: Callable[..., N
     panel = SourcePanel(ui)
     settle(panel, 700)
     lines, view = panel.view.lines, panel.view
-    assert lines is not None
     top = view.row_top(int(lines.cost.argmax()))
     qtbot.waitUntil(lambda: 0 <= view.row_top(int(lines.cost.argmax())) < view.viewport().height() or top < 0)
     assert 0 <= view.row_top(int(lines.cost.argmax())) < view.viewport().height()

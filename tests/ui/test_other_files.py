@@ -31,7 +31,6 @@ def test_a_packed_capture_is_opened_with_all_its_waves(blank: App, tmp_path: Pat
     drop(blank, path, qtbot)
     session = blank.ui.session
     trace = session.trace.value
-    assert trace is not None
     assert trace.path == path
     assert all(session.store.wave(row) is not None for row in range(len(trace.waves)))
 

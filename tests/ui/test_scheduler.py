@@ -24,7 +24,7 @@ READING = (Stage("Reading waves", 0, 100),)
 @pytest.fixture
 def streaming(ui: UiContext) -> UiContext:
     """Waves of a made-up capture stream in."""
-    ui.session.store = SimpleNamespace(read=0, missing={}, is_complete=False)  # type: ignore[assignment]
+    ui.session.store = SimpleNamespace(read=0, missing={}, is_complete=False)
     ui.session.busy.set(READING)
     return ui
 
@@ -210,7 +210,7 @@ def passes(streaming: UiContext, monkeypatch: pytest.MonkeyPatch) -> Any:
     found: list[int] = []
     owner = QObject()
     store = streaming.session.store
-    request = streaming.scheduler.request(owner, lambda: found.append(store.read))  # type: ignore[union-attr]
+    request = streaming.scheduler.request(owner, lambda: found.append(store.read))
     for name in ("ask", "update"):
         monkeypatch.setattr(request, name, request.now)
     request.follow_doublings()

@@ -44,7 +44,7 @@ def app(_wide: App, qtbot: QtBot) -> Iterator[App]:
     _wide.window.workspace.reset_layout()
     settle(_wide, qtbot)
     yield _wide
-    assert not _wide.window.shown_errors, _wide.window.shown_errors  # type: ignore[attr-defined]
+    assert not _wide.window.shown_errors, _wide.window.shown_errors
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def opened(_wide: App, qtbot: QtBot) -> Iterator[App]:
     _wide.window.workspace.reset_layout()
     settle(_wide, qtbot)
     yield _wide
-    assert not _wide.window.shown_errors, _wide.window.shown_errors  # type: ignore[attr-defined]
+    assert not _wide.window.shown_errors, _wide.window.shown_errors
 
 
 class Watch:
@@ -83,16 +83,14 @@ def test_a_panel_without_a_dock_never_sleeps(ui: UiContext) -> None:
     assert not Panel(ui).visibility.is_asleep
 
 
-def test_a_question_of_a_sleeping_panel_mutes_the_one_that_runs(
-    panel: Panel, ui: UiContext, qtbot: QtBot
-) -> None:
+def test_a_question_of_a_sleeping_panel_mutes_the_one_that_runs(panel: Panel, qtbot: QtBot) -> None:
     answers: list[str] = []
     panel.show()
     qtbot.waitUntil(lambda: not panel.visibility.is_asleep)
     panel.run_job(lambda: "old", answers.append)
     panel.hide()
     panel.run_job(lambda: "new", answers.append)
-    qtbot.waitUntil(lambda: ui.tasks.idle)
+    qtbot.waitUntil(lambda: panel.ui.tasks.idle)
     assert answers == []
     panel.show()
     qtbot.waitUntil(lambda: answers == ["new"])

@@ -33,7 +33,7 @@ def model(qtbot: object) -> TableModel:
 @pytest.fixture
 def view(ui: UiContext, qtbot: object) -> RowsView:
     view = RowsView(ui.theme, ui.settings)
-    qtbot.addWidget(view)  # type: ignore[attr-defined]
+    qtbot.addWidget(view)
     view.resize(500, 200)
     view.show_columns(columns())
     view.show()
@@ -153,7 +153,7 @@ def test_columns_are_hidden_by_the_menu_and_remembered(view: RowsView, ui: UiCon
     view.header.moveSection(1, 0)
     state = view.save_state()
     other = RowsView(ui.theme, ui.settings)
-    qtbot.addWidget(other)  # type: ignore[attr-defined]
+    qtbot.addWidget(other)
     other.load_state(state)  # before there are columns: kept until there are
     other.show_columns(columns())
     assert other.isColumnHidden(2)
@@ -219,6 +219,6 @@ def test_a_tree_takes_no_name_of_a_column_it_lacks(ui: UiContext, qtbot: object)
     columns = (TreeColumn("name", "name"), TreeColumn("cost", "cost", width=60))
     tree = Tree(TreeNode(), columns, lambda node: "", lambda node: "", lambda node: node.row)
     table = TreeTable(tree, ui, yields={"cost": 100})
-    qtbot.addWidget(table)  # type: ignore[attr-defined]
+    qtbot.addWidget(table)
     with pytest.raises(ValueError, match="is called count"):
         TreeTable(tree, ui, yields={"count": 100})

@@ -150,7 +150,6 @@ def test_largest_first_points_down(blank: App, order: Qt.SortOrder, qtbot: QtBot
 
 def test_every_icon_has_a_drawing_that_shows_in_both_themes(ui: UiContext) -> None:
     folder = resources.resource("icons")
-    assert folder is not None
     paths = list(folder.glob("*.svg"))
     assert all("currentColor" in drawing(path.stem) for path in paths)
     for theme in ("light", "dark"):  # outside: Qt styles every widget anew

@@ -96,7 +96,7 @@ def test_beyond_the_budget_every_wave_is_read_and_some_leave_the_memory(
     assert "fill the memory" in ui.session.problems.value[-1].text
     for row in range(WAVES):  # each comes back when it is looked at
         ui.session.select(Selection(WaveId(0, 0, 0, row)))
-        qtbot.waitUntil(lambda row=row: store.wave(row) is not None)  # type: ignore[misc]
+        qtbot.waitUntil(lambda row=row: store.wave(row) is not None)
         assert store.nbytes <= store.budget
     settle(qtbot, loader, ui)
 
@@ -125,7 +125,6 @@ def test_totals_and_filters_count_waves_that_left_the_memory(
     panel = HotspotPanel(ui)
     opened(qtbot, loader, ui, panel)
     whole = hotspot([everything], len(capture.code), None, ui.settings["hotspot.bins"])
-    assert panel.plot.bins is not None
     assert np.array_equal(panel.plot.bins.cycles, whole.cycles)
     stages = []
     ui.session.busy.watch(note := Stages(ui, stages).note)
@@ -158,7 +157,7 @@ def test_cancelling_it_says_how_many_do_not_count(
     def cancelled(*args: object, **how: object) -> object:
         looks["parcels"] += 1
         store.cancel_answers()
-        return look(*args, **how)  # type: ignore[arg-type]
+        return look(*args, **how)
 
     monkeypatch.setattr(reduce.SlabCache, "map_slab", cancelled)
     ui.session.clock_range.set(EVER)
@@ -183,7 +182,7 @@ def test_closing_ends_it_between_two_parcels(
     def closed(*args: object, **how: object) -> object:
         looks["parcels"] += 1
         store.end_answers()
-        return look(*args, **how)  # type: ignore[arg-type]
+        return look(*args, **how)
 
     monkeypatch.setattr(reduce.SlabCache, "map_slab", closed)
     ui.session.clock_range.set(EVER)
@@ -221,7 +220,6 @@ def test_causes_of_one_execution_say_how_many_waves_beside_it_do_not_count(
     line = int(tokens.line[np.argmax(tokens.stall)])
     ui.session.select(Selection(seen, line, 0))
     settle(qtbot, loader, ui)
-    assert panel.facts is not None
     assert panel.facts.causes
     (said,) = panel.facts.doubts
     assert said == f"partial: {WAVES - HELD} waves beside it not in memory"
@@ -255,7 +253,6 @@ def test_scopes_of_markers_count_waves_that_left_the_memory(
     assert job is not None
     for _ in range(2):
         scene = job()
-        assert scene is not None
         assert not differences(scene.tree, whole)
     loader.close()
 
@@ -269,7 +266,7 @@ def test_waves_are_mapped_where_they_are_read_while_panels_are_in_front(
     here = Counter[int]()
 
     def counted(*args: object) -> Iterator[object]:
-        for parcel in alone(*args):  # type: ignore[arg-type]
+        for parcel in alone(*args):
             here.update(one.row for one in parcel.tokens.waves)
             yield parcel
 

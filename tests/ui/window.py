@@ -59,13 +59,13 @@ def window(
         if not any(one is error for one in errors):  # the failure of a job comes both ways
             errors.append(error)
 
-    app.window.errors.show = note  # type: ignore[method-assign]
+    app.window.errors.show = note
     app.ui.tasks.failed.connect(note)
     app.window.setUpdatesEnabled(is_painted)
     if size is not None:  # else that of the last time
         app.window.resize(*size)
     app.window.show()
-    app.window.shown_errors = errors  # type: ignore[attr-defined]
+    app.window.shown_errors = errors
     try:
         yield app
     finally:
@@ -84,7 +84,7 @@ def settle(app: App, qtbot: object) -> None:
             rests += 1
         else:
             assert monotonic() < end, "the window does not come to rest"
-            qtbot.wait(LOOK_MS)  # type: ignore[attr-defined]
+            qtbot.wait(LOOK_MS)
             rests = 0
 
 

@@ -44,7 +44,6 @@ def test_a_small_capture_starts_no_process(tmp_path: Path) -> None:
 def test_all_waves_are_read_before_anybody_asks(large: None) -> None:
     """Up to as many batches as may wait; whoever comes then gets the same as ever."""
     ahead = Preload.of(SAMPLE)
-    assert ahead is not None
     trace, stream = ahead.open(), ahead.stream()
     jobs = len(plan(trace.waves, job_bytes=load.JOB_BYTES))
     wait_until(lambda: stream.waiting >= min(jobs, load.MAX_UNSEEN), "batches that wait")
@@ -58,7 +57,6 @@ def test_all_waves_are_read_before_anybody_asks(large: None) -> None:
 
 def test_what_nobody_asks_for_is_ended(large: None) -> None:
     ahead = Preload.of(SAMPLE)
-    assert ahead is not None
     ahead.close()
     assert not active_children()
 

@@ -109,7 +109,7 @@ def where(request: pytest.FixtureRequest) -> dict[str, object]:
 
 def test_results_have_the_order_of_the_captures(where: dict[str, object], tmp_path: Path, kept: None) -> None:
     paths = three(tmp_path)
-    with executor_for(paths, **where) as executor:  # type: ignore[arg-type]
+    with executor_for(paths, **where) as executor:
         assert list(captures_mapped(name_of, paths, executor, lost)) == ["one", "two", "three"]
         assert sorted(captures_done(name_of, paths, executor, lost)) == [(0, "one"), (1, "two"), (2, "three")]
 
@@ -124,7 +124,7 @@ def test_here_a_capture_is_begun_when_the_one_before_was_taken(tmp_path: Path) -
 def test_a_mistake_is_raised(where: dict[str, object], tmp_path: Path, kept: None) -> None:
     paths = three(tmp_path)
     with (
-        executor_for(paths, **where) as executor,  # type: ignore[arg-type]
+        executor_for(paths, **where) as executor,
         pytest.raises(ZeroDivisionError, match=r"one|two|three"),
     ):
         list(captures_mapped(mistaken, paths, executor, lost))
@@ -162,7 +162,7 @@ def test_answers_are_the_same(
 @pytest.mark.parametrize("where", ["processes", "cluster"], indirect=True)
 def test_a_lost_worker_costs_no_answer(where: dict[str, object], tmp_path: Path) -> None:
     paths = three(tmp_path)
-    with executor_for(paths, **where) as executor:  # type: ignore[arg-type]
+    with executor_for(paths, **where) as executor:
         found = list(captures_mapped(partial(deadly, times=1), paths, executor, lost))
     assert found == ["one", "two", "three"]
     assert len(list(paths[1].iterdir())) == 1
@@ -174,7 +174,7 @@ def test_a_capture_that_ends_each_worker_costs_its_own_answer(
 ) -> None:
     monkeypatch.setattr(captures, "MAX_TRIES", 2)  # each starts a process
     paths = three(tmp_path)
-    with executor_for(paths, **where) as executor:  # type: ignore[arg-type]
+    with executor_for(paths, **where) as executor:
         found = list(captures_mapped(partial(deadly, times=99), paths, executor, lost))
     assert (found[0], found[2]) == ("one", "three")
     assert found[1].startswith("two: ")
@@ -190,7 +190,7 @@ def test_a_lost_capture_is_a_sentence_in_its_row(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     class Dying(InProcessExecutor):
-        def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+        def submit(self, fn, /, *args, **kwargs):
             return super().submit(_stop if args[0].name == "b" else fn, *args, **kwargs)
 
     monkeypatch.setattr("rcv_py.work.captures.InProcessExecutor", Dying)
@@ -217,7 +217,7 @@ class Together(Executor):
         self.asked: list[tuple[Future, Path]] = []
         self.batches: list[list[str]] = []
 
-    def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+    def submit(self, fn, /, *args, **kwargs):
         future: Future = Future()
         self.asked.append((future, args[0]))
         return future
@@ -240,7 +240,7 @@ class Answers(Queue):
         super().__init__()
         self._go_on = work
 
-    def get(self) -> Any:  # type: ignore[override]
+    def get(self) -> Any:
         if self.empty():
             self._go_on()
         return super().get(block=False)
@@ -268,7 +268,7 @@ def test_ctrl_c_cancels_what_waits(address: str, client: Any, tmp_path: Path) ->
 
 
 def _busy(dask_worker: object) -> bool:
-    return bool(dask_worker.state.executing_count)  # type: ignore[attr-defined]
+    return bool(dask_worker.state.executing_count)
 
 
 CLUSTER = """
@@ -290,7 +290,6 @@ def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
     pipe = subprocess.PIPE  # what it reads: it ends when this process does
     with subprocess.Popen(words, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as cluster:
         try:
-            assert cluster.stdout is not None
             with (  # noqa: PT012
                 pytest.raises(ClusterError, match="ended before all captures were done"),
                 executor_for(paths, cluster=cluster.stdout.readline().strip()) as executor,
@@ -426,7 +425,7 @@ def test_another_version_on_a_worker(
 def _set_version(version: str | None) -> str:
     import rcv_py
 
-    before, rcv_py.__version__ = rcv_py.__version__, version  # type: ignore[assignment]
+    before, rcv_py.__version__ = rcv_py.__version__, version
     return before
 
 

@@ -125,7 +125,6 @@ def test_a_parent_that_is_ended_leaves_no_process_and_no_memory(
         text=True,
     ) as parent:
         try:
-            assert parent.stdout is not None
             during = set(parent.stdout.readline().split())
             children = psutil.Process(parent.pid).children(recursive=True)
             assert children
@@ -153,7 +152,6 @@ def test_fifty_captures_one_after_the_other_keep_nothing_of_those_before(tmp_pat
         stores, files = [], []
         for one in traces:
             session.open(one)
-            assert session.store is not None
             session.store.add(pool.submit(one.reader).result().batch())
             stores.append(weakref.ref(session.store))
             files.append(descriptors())

@@ -115,7 +115,7 @@ def test_a_process_that_somebody_else_buries_is_replaced() -> None:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
         assert pool.submit("pid").result(WAIT_S) != pid
-        process._popen.returncode = -signal.SIGKILL  # type: ignore[attr-defined] - as the other thread notes then
+        process._popen.returncode = -signal.SIGKILL  # as the other thread notes then
 
 
 def test_a_call_that_takes_too_long_is_ended_and_others_go_on(tmp_path: Path) -> None:

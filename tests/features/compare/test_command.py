@@ -233,7 +233,6 @@ def test_junit_is_a_test_case(product: Path, worse: Path) -> None:
     failed = suite(printed("compare", product, worse, *gate, code=3))
     assert (failed.get("failures"), failed.get("skipped")) == ("1", "0")
     failure = failed.find("testcase/failure")
-    assert failure is not None
     assert failure.get("message", "").startswith("B takes ")
     assert "s_waitcnt vmcnt" in (failure.text or "")
     passed = suite(printed("compare", product, product, *gate))

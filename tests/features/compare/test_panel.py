@@ -68,7 +68,7 @@ def compared(
     ui.session.baseline.set(
         Baseline(BEFORE[0], capture_costs(BEFORE[0], [BEFORE[1]]), STRIP.of(BEFORE[0], [BEFORE[1]]))
     )
-    qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.result is not None)
     settled()
     return panel
 
@@ -135,7 +135,7 @@ def test_what_only_the_baseline_has_cannot_be_selected(
 ) -> None:
     open_in(BEFORE[0], [BEFORE[1]])
     ui.session.baseline.set(Baseline(AFTER[0], capture_costs(AFTER[0], [AFTER[1]])))
-    qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.result is not None)
     settled()
     fates = [row[0] for row in shown(panel, "status")]
     old = ui.session.selection.value
@@ -161,9 +161,7 @@ def test_side_by_side_leaves_gaps(compared: ComparePanel, settled: Settled) -> N
     assert all(a == b for a, b, fate in rows if fate == "same")
 
 
-def test_both_captures_are_shown_over_one_time(
-    compared: ComparePanel, ui: UiContext, settled: Settled
-) -> None:
+def test_both_captures_are_shown_over_one_time(compared: ComparePanel, settled: Settled) -> None:
     choose(compared, TIME, settled)
     canvases = [plot.canvas for plot in compared.plots.values()]
     trace, before = AFTER[0], BEFORE[0]
@@ -196,7 +194,6 @@ def test_every_mode_paints_in_both_themes(compared: ComparePanel, ui: UiContext,
 def test_the_sheet_has_what_is_shown(compared: ComparePanel) -> None:
     compared.only.setChecked(True)
     sheet = compared.sheet()
-    assert sheet is not None
     rows = list(sheet.rows)
     assert len(rows) == 2
     line, delta = sheet.headers.index("# B"), sheet.headers.index("delta")
@@ -208,7 +205,7 @@ def test_another_capture_is_compared_with_the_same_baseline(
     compared: ComparePanel, open_in: Callable, qtbot: object
 ) -> None:
     open_in(BEFORE[0], [BEFORE[1]])
-    qtbot.waitUntil(lambda: compared.result is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: compared.result is not None)
     assert compared.verdict.text().startswith("No difference beyond noise: the launch of B takes 0.0 %")
 
 
@@ -241,7 +238,7 @@ def test_the_menu_opens_a_baseline(blank: App, qtbot: object, monkeypatch: pytes
     settle(blank, qtbot)
     assert session.baseline.value is not None
     panel = blank.window.workspace.docks["compare"].panel
-    qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.result is not None)
     assert panel.verdict.text().startswith("No difference beyond noise: the launch of B takes 0.0 %")
     assert panel.isVisible()
     commands.run("file.forget_baseline")
@@ -249,27 +246,20 @@ def test_the_menu_opens_a_baseline(blank: App, qtbot: object, monkeypatch: pytes
     settle(blank, qtbot)
 
 
-def test_a_replicate_tells_the_noise(
-    compared: ComparePanel, ui: UiContext, qtbot: object, settled: Settled
-) -> None:
+def test_a_replicate_tells_the_noise(compared: ComparePanel, qtbot: object, settled: Settled) -> None:
     """A replicate that differs from A as B does: what was a difference is noise."""
-    baseline = ui.session.baseline.value
+    baseline = compared.session.baseline.value
     assert baseline is not None
-    assert compared.result is not None
     assert compared.result.judgement.verdict is Verdict.MORE
     longer = capture(list(PROGRAM), [*STALLS[:3], STALLS[3] + 90, *STALLS[4:]], seed=3)
     replicate = Baseline(longer[0], capture_costs(longer[0], [longer[1]]))
-    ui.session.baseline.set(replace(baseline, replicate=replicate))
-    qtbot.waitUntil(  # type: ignore[attr-defined]
-        lambda: compared.result is not None and compared.result.noise_of is replicate.costs
-    )
+    compared.session.baseline.set(replace(baseline, replicate=replicate))
+    qtbot.waitUntil(lambda: compared.result is not None and compared.result.noise_of is replicate.costs)
     settled()
     assert compared.verdict.text().startswith("No difference beyond noise")
     assert "differs from A by" in compared.notes.text()
-    ui.session.baseline.set(baseline)
-    qtbot.waitUntil(  # type: ignore[attr-defined]
-        lambda: compared.result is not None and compared.result.noise_of is None
-    )
+    compared.session.baseline.set(baseline)
+    qtbot.waitUntil(lambda: compared.result is not None and compared.result.noise_of is None)
     settled()
     assert compared.verdict.text().startswith("The launch of B takes ")
 
@@ -289,7 +279,6 @@ def test_the_menu_opens_a_replicate(
     commands.run("file.twin")
     settle(blank, qtbot)
     assert "is the baseline itself" in str(blank.window.shown_errors.pop())
-    assert session.baseline.value is not None
     assert session.baseline.value.replicate is None
     commands.run("file.twin")
     settle(blank, qtbot)
@@ -350,13 +339,13 @@ def test_a_build_that_has_not_run_is_compared_by_the_file_menu(
     commands, session = blank.ui.commands, blank.ui.session
     assert commands["file.compare_build"].why_not()
     blank.window.opener.open(opened)
-    qtbot.waitUntil(lambda: session.trace.value is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: session.trace.value is not None)
     settle(blank, qtbot)
     commands.run("file.compare_build")
     settle(blank, qtbot)
     panel = blank.window.workspace.docks["compare"].panel
     assert isinstance(panel, ComparePanel)
-    qtbot.waitUntil(lambda: panel.change is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.change is not None)
     settle(blank, qtbot)
     for by in ("instruction", "block", "class"):
         panel.mode.choose(by)

@@ -39,7 +39,7 @@ def settled(settled: Settled, qtbot: object) -> Settled:
 
     def wait() -> None:
         settled()
-        qtbot.wait(5)  # type: ignore[attr-defined]
+        qtbot.wait(5)
         settled()
 
     return wait
@@ -55,7 +55,6 @@ def dialog(
     """The editor, with a file of its own, over a capture with counters."""
     open_settled(units)
     panel.edit_formulas()
-    assert panel.dialog is not None
     panel.dialog.new_file()
     settled()
     yield panel.dialog
@@ -64,7 +63,7 @@ def dialog(
 
 def write(dialog: FormulaDialog, text: str, settled: Settled, qtbot: object) -> None:
     dialog.editor.setPlainText(text)
-    qtbot.waitUntil(lambda: not dialog._typing.isActive())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: not dialog._typing.isActive())
     settled()
 
 
@@ -147,20 +146,17 @@ def test_the_sheet_has_exact_values(panel: CountersPanel, open_settled: OpenIn) 
     open_settled(masked())
     panel.session.fit_all()
     sheet = panel.sheet()
-    assert sheet is not None
     assert sheet.headers[:3] == ("cycle", "A:1 (per 40 cycles)", "A:2 (per 40 cycles)")
     rows = {row[0]: row[1:] for row in sheet.rows}
     assert rows[40] == (4, 5, 6, 7), "the sample at 80 tells of the cycles from 40 on"
 
 
-def test_state_is_kept(
-    panel: CountersPanel, units: Trace, open_settled: OpenIn, settled: Settled, ui: UiContext
-) -> None:
+def test_state_is_kept(panel: CountersPanel, units: Trace, open_settled: OpenIn, settled: Settled) -> None:
     open_settled(units)
     panel.tree.items["GPUutil"].setCheckState(0, Qt.CheckState.Unchecked)
     settled()
     state = panel.save_state()
-    other = CountersPanel(ui)
+    other = CountersPanel(panel.ui)
     other.load_state({**state, "nonsense": 3, "engine": "77"})
     settled()
     assert "GPUutil" not in drawn(other)
@@ -264,7 +260,6 @@ def test_without_counters_the_language_is_checked(
     panel: CountersPanel, open_settled: OpenIn, settled: Settled, qtbot: object
 ) -> None:
     panel.edit_formulas()
-    assert panel.dialog is not None
     panel.dialog.new_file()
     write(panel.dialog, "a := NOPE\nb := (", settled, qtbot)
     assert panel.dialog.mistakes.count() == 1

@@ -101,7 +101,6 @@ def found_of(known: Known, folder: Path) -> tuple[FindingInputs, Findings]:
 def test_class_and_first_finding_name_the_cause(name: str, tmp_path: Path) -> None:
     known = KERNELS[name]
     _, found = found_of(known, tmp_path)
-    assert found.bound_class is not None
     assert (found.bound_class.name, found.findings[0].name) == (known.bound, known.first)
 
 
@@ -109,7 +108,6 @@ def test_fewer_instructions_leave_a_memory_bound_kernel_its_bytes(tmp_path: Path
     inputs, found = found_of(KERNELS["loads at the roof beside much arithmetic"], tmp_path)
     by_name = {one.name: one for one in found.findings}
     resident, issuing = inputs.exposure.resident, inputs.exposure.issuing
-    assert found.bound_class is not None
     rate = next(one.value for one in found.bound_class.numbers if one.id == "rate")
     roof = memory_roof(inputs.trace, inputs.facts)
     assert roof
@@ -121,10 +119,8 @@ def test_fewer_instructions_leave_a_memory_bound_kernel_its_bytes(tmp_path: Path
 def test_waves_that_leave_at_once_are_no_peak_before_a_tail(tmp_path: Path) -> None:
     known = KERNELS["seven of eight leave at once on an eighth of the device"]
     inputs, found = found_of(known, tmp_path)
-    assert inputs.occupancy is not None
     assert inputs.occupancy.peak > 16
     assert inputs.occupancy.tail > 0.8
-    assert inputs.working_curve is not None
     assert inputs.working_curve.value.max() == 4
     assert "grid-tail" not in {one.name for one in found.findings}
 

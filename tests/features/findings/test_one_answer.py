@@ -38,7 +38,6 @@ def test_commands_and_pages_say_the_same(folder: Path, tmp_path: Path) -> None:
         "about": document["about"]
     }
     agent = CommandRunner()(["triage", str(folder), "--top", "0", "--json"], 0).document
-    assert agent is not None
     assert agent["findings"] == rows
     table = csv.DictReader(io.StringIO(printed("triage", folder, "--top", 0, "--csv")))
     assert [row["name"] for row in table] == [one["name"] for one in rows]

@@ -223,7 +223,6 @@ def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> N
     assert shown.current is None
     assert all(one.title in shown.page.toPlainText() for one in shown.findings.small)
     sheet = shown.sheet()
-    assert sheet is not None
     assert len(list(sheet.rows)) == len(shown.findings.findings)
 
 

@@ -300,13 +300,11 @@ def test_the_choices_are_kept(opened: FlamegraphPanel, ui: UiContext, settled: S
     assert opened.view.scene.labels[0] == "my_kernel"
 
 
-def test_another_capture_forgets_zoom_and_place(
-    opened: FlamegraphPanel, open_settled: Callable, ui: UiContext
-) -> None:
+def test_another_capture_forgets_zoom_and_place(opened: FlamegraphPanel, open_settled: Callable) -> None:
     double_click(opened, LOAD)
     open_settled(trace())
     assert way(opened) == ["All"]
-    assert ui.session.selection.value == Selection(trace().waves.id(0))
+    assert opened.session.selection.value == Selection(trace().waves.id(0))
 
 
 def test_everything_has_a_name_for_readers_of_screens(opened: FlamegraphPanel) -> None:

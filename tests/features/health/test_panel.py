@@ -34,7 +34,7 @@ health = panel_fixture(TrustPanel, 1280, 300)
 def show(health: TrustPanel, open_in: Callable, settled: Settled, qtbot: object) -> Callable:
     def opened(trace: object) -> TrustPanel:
         open_in(trace, [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else [])
-        qtbot.waitUntil(lambda: health.notes is not None)  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: health.notes is not None)
         settled()
         return health
 
@@ -134,7 +134,7 @@ def test_the_chooser_tells_the_headline_of_each_capture(blank: App, tmp_path: Pa
     settle(blank, qtbot)
     chooser = blank.window.pages.chooser
     assert blank.window.pages.currentWidget() is chooser
-    qtbot.waitUntil(lambda: bool(chooser.known))  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: bool(chooser.known))
     column = next(column for column in chooser.model.columns if column.id == "note")
     said = dict(zip((entry.name for entry in chooser.entries), column.values, strict=True))
     assert said["whole"] == "healthy"
@@ -147,9 +147,9 @@ def test_what_was_looked_at_before_the_panel_was_made_is_shown(
     trace = open_trace(SAMPLES / "matmul_tiled")
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     ui.results.want("health")
-    qtbot.waitUntil(lambda: ui.results.cell("health").value is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: ui.results.cell("health").value is not None)
     panel = TrustPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.show()
     settled()
     assert panel.notes == ui.results.cell("health").value

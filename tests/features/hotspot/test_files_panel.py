@@ -104,18 +104,18 @@ def test_widths_are_remembered_of_columns_that_have_no_room(
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Space])
-def test_arrows_move_and_a_key_opens(
-    key: Qt.Key, explorer: FilesPanel, ui: UiContext, open_settled: Callable
-) -> None:
+def test_arrows_move_and_a_key_opens(key: Qt.Key, explorer: FilesPanel, open_settled: Callable) -> None:
     open_settled(trace(), [two_waves()])
     explorer.activateWindow()
     explorer.tree.setFocus()
     QTest.qWaitForWindowActive(explorer)
     explorer.tree.setCurrentIndex(index_of(explorer, "kernels"))
     QTest.keyClick(explorer.tree, Qt.Key.Key_Down)
-    assert ui.session.selection.value.source is None, "who looks through files changes nothing elsewhere"
+    assert explorer.session.selection.value.source is None, (
+        "who looks through files changes nothing elsewhere"
+    )
     QTest.keyClick(explorer.tree, key)
-    assert ui.session.selection.value.source == (0, 3)
+    assert explorer.session.selection.value.source == (0, 3)
 
 
 def test_without_sources_labels_and_instructions_are_ranked(

@@ -27,7 +27,7 @@ Settled = Callable[[], None]
 def hotspot(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[HotspotPanel]:
     ui.settings["hotspot.bins"] = 4
     panel = HotspotPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.resize(600, 240)
     panel.show()
     yield panel
@@ -65,39 +65,33 @@ def test_waves_are_counted_as_they_come(
     assert hotspot.plot.bins.totals.tolist() == [2, 15, 6, 3]
     ui.session.store.add(batch(waves[1]))
     ui.session.wave_loaded()
-    qtbot.waitUntil(lambda: not hotspot.note.text())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: not hotspot.note.text())
     settled()
     assert hotspot.plot.bins.totals.tolist() == [4, 30, 12, 6]
 
 
-def test_a_click_selects_exactly_the_rows_of_the_bar(
-    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable
-) -> None:
+def test_a_click_selects_exactly_the_rows_of_the_bar(hotspot: HotspotPanel, open_settled: Callable) -> None:
     open_settled(trace(), [two_waves()])
     click(hotspot, 1)
-    selection = ui.session.selection.value
+    selection = hotspot.session.selection.value
     assert selection.lines == (2, 4)
     assert selection.line == 3
     assert hotspot.plot.selected == (1, 2)
-    ui.session.select_line(7)
+    hotspot.session.select_line(7)
     assert hotspot.plot.selected == (3, 4)
 
 
-def test_the_last_bar_ends_with_the_program(
-    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable
-) -> None:
-    ui.settings["hotspot.bins"] = 5
+def test_the_last_bar_ends_with_the_program(hotspot: HotspotPanel, open_settled: Callable) -> None:
+    hotspot.ui.settings["hotspot.bins"] = 5
     open_settled(trace(), [two_waves()])
     click(hotspot, 3)
-    assert ui.session.selection.value.lines == (6, 8)
+    assert hotspot.session.selection.value.lines == (6, 8)
     hotspot.plot.setFocus()
     QTest.keyClick(hotspot.plot, Qt.Key.Key_Right)
-    assert ui.session.selection.value.lines == (6, 8), "the fifth bin holds no rows"
+    assert hotspot.session.selection.value.lines == (6, 8), "the fifth bin holds no rows"
 
 
-def test_the_keyboard_walks_over_the_bars(
-    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable
-) -> None:
+def test_the_keyboard_walks_over_the_bars(hotspot: HotspotPanel, open_settled: Callable) -> None:
     open_settled(trace(), [two_waves()])
     for key, lines in (
         (Qt.Key.Key_Right, (0, 2)),
@@ -107,7 +101,7 @@ def test_the_keyboard_walks_over_the_bars(
         (Qt.Key.Key_Home, (0, 2)),
     ):
         QTest.keyClick(hotspot.plot, key)
-        assert ui.session.selection.value.lines == lines
+        assert hotspot.session.selection.value.lines == lines
 
 
 def test_the_wheel_and_keys_zoom_into_the_program(hotspot: HotspotPanel, open_settled: Callable) -> None:
@@ -132,17 +126,15 @@ def test_the_wheel_and_keys_zoom_into_the_program(hotspot: HotspotPanel, open_se
     np.testing.assert_array_equal(plot.bins.cycles, whole.cycles)
 
 
-def test_the_clock_range_chooses_waves(
-    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable, qtbot: object
-) -> None:
+def test_the_clock_range_chooses_waves(hotspot: HotspotPanel, open_settled: Callable, qtbot: object) -> None:
     index = replace(trace().waves, se=np.array([0, 1], dtype=np.int16))
     first, second = two_waves().waves
     second = second._replace(id=index.id(1))
     open_settled(trace(waves=index), [batch(first, second)])
-    ui.session.clock_range.set(TimeWindow(0, 600))
-    qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 26)  # type: ignore[attr-defined]
-    ui.session.clock_range.set(None)
-    qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 52)  # type: ignore[attr-defined]
+    hotspot.session.clock_range.set(TimeWindow(0, 600))
+    qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 26)
+    hotspot.session.clock_range.set(None)
+    qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 52)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -196,10 +188,10 @@ def test_a_range_that_holds_nothing_and_another_capture_leave_no_bins_behind(
     settled()
     assert hotspot.sheet() is not None
     ui.session.clock_range.set(TimeWindow(10**6, 10**6 + 1))
-    qtbot.waitUntil(lambda: hotspot.empty.is_empty)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: hotspot.empty.is_empty)
     assert hotspot.sheet() is None
     ui.session.clock_range.set(None)
-    qtbot.waitUntil(lambda: not hotspot.empty.is_empty)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: not hotspot.empty.is_empty)
     assert hotspot.sheet() is not None
     open_in(trace(code_table(())))
     assert hotspot.sheet() is None
@@ -258,7 +250,7 @@ def test_a_bar_of_a_clock_range_selects_an_execution_in_that_range(
     click(hotspot, 0)
     assert ui.session.selection.value.line == 1
     ui.session.clock_range.set(TimeWindow(85, 200))
-    qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 5 + 20 + 6)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 5 + 20 + 6)
     click(hotspot, 0)
     assert (ui.session.selection.value.line, ui.session.selection.value.hit) == (0, 1)
 

@@ -24,11 +24,11 @@ Settled = Callable[[], None]
 @pytest.fixture
 def isa(ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable) -> Iterator[IsaPanel]:
     panel = IsaPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.resize(1000, 400)
     panel.show()
     open_settled(trace(), [two_waves()])
-    qtbot.waitUntil(lambda: ui.results.cell("branches").value is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: ui.results.cell("branches").value is not None)
     settled()
     yield panel
     settled()
@@ -62,7 +62,7 @@ def test_the_menu_names_every_mode_and_says_why_not(isa: IsaPanel) -> None:
 
 def test_kinds_have_the_colours_of_kinds(isa: IsaPanel, ui: UiContext, qtbot: object) -> None:
     choose(isa, Annotation.KINDS)
-    qtbot.waitUntil(lambda: isa.view.bars.bars.mode is Annotation.KINDS)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: isa.view.bars.bars.mode is Annotation.KINDS)
     assert "MFMA/WMMA" in isa.view.legend.names
     assert lengths(isa, 4, ui.theme.kind(TokenKind.MATRIX)) > 10
     assert "MFMA/WMMA 12 (100.0 % of the instruction)" in isa.view.tip(4, "cost")
@@ -71,7 +71,7 @@ def test_kinds_have_the_colours_of_kinds(isa: IsaPanel, ui: UiContext, qtbot: ob
 
 def test_latency_above_stall(isa: IsaPanel, ui: UiContext, settled: Settled, qtbot: object) -> None:
     choose(isa, Annotation.LATENCY_STALL)
-    qtbot.waitUntil(lambda: isa.view.bars.bars.lanes == 2)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: isa.view.bars.bars.lanes == 2)
     settled()
     image = isa.view.viewport().grab().toImage()
     box = isa.view.cell_rect(3, "cost")
@@ -101,7 +101,7 @@ def test_the_choice_is_remembered(isa: IsaPanel, ui: UiContext, settled: Settled
     isa.view.set_fold_by("label")
     state = isa.save_state()
     other = IsaPanel(ui)
-    qtbot.addWidget(other)  # type: ignore[attr-defined]
+    qtbot.addWidget(other)
     other.load_state(state)
     settled()
     assert other.facts.mode is Annotation.LATENCY_STALL
@@ -120,12 +120,12 @@ def test_hidden_cycles_come_from_the_shared_result(
 
     ui = ui._replace(results=SharedResults(ui.session, ui.scheduler))
     panel = IsaPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.resize(1000, 400)
     panel.show()
     open_settled(trace(), [two_waves()])
     choose(panel, Annotation.NONHIDDEN)
-    qtbot.waitUntil(lambda: panel.view.bars.bars.mode is Annotation.NONHIDDEN)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.view.bars.bars.mode is Annotation.NONHIDDEN)
     settled()
     assert panel.note.text() == ""
     stall = lengths(panel, 3, ui.theme.role("stall"))
@@ -136,12 +136,12 @@ def test_hidden_cycles_come_from_the_shared_result(
 
 def test_a_mode_that_cannot_be_shown_is_explained(isa: IsaPanel, settled: Settled, qtbot: object) -> None:
     isa.set_annotation(Annotation.REASONS)
-    qtbot.waitUntil(isa.note.isVisible)  # type: ignore[attr-defined]
+    qtbot.waitUntil(isa.note.isVisible)
     assert "PC samples" in isa.note.text()
     assert isa.view.bars.bars.mode is Annotation.TOTAL
     isa.set_annotation(Annotation.TOTAL)
     settled()
-    qtbot.waitUntil(lambda: not isa.note.isVisible())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: not isa.note.isVisible())
 
 
 def test_instructions_are_cut_into_pieces() -> None:

@@ -72,11 +72,11 @@ def isa(
     ui: UiContext, qtbot: object, settled: Settled, open_in: Callable, trace: Trace
 ) -> Iterator[IsaPanel]:
     panel = IsaPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.resize(1000, 400)
     panel.show()
     open_in(trace, load_all(trace, workers=0))
-    qtbot.waitUntil(lambda: panel.ui.results.cell("branches").value is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.ui.results.cell("branches").value is not None)
     settled()
     yield panel
     settled()
@@ -105,7 +105,7 @@ def test_branches_that_lead_to_one_row_are_counted_together(
 ) -> None:
     """One jump of the first, two of the second."""
     panel = IsaPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     row = ("s_cbranch_scc1 4", TokenKind.JUMP, 2, 8, 0, 0, ())
     code = code_samples.code_table((row, row, *(3 * code_samples.ROWS[-2:-1]), code_samples.ROWS[-1]))
     made = [
@@ -115,7 +115,7 @@ def test_branches_that_lead_to_one_row_are_counted_together(
     ]
     open_in(code_samples.trace(code, waves=code_samples.waves_of(3)), [code_samples.batch(*made)])
     show(panel, "branches")
-    qtbot.waitUntil(lambda: bool(panel.view.notes(5)))  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: bool(panel.view.notes(5)))
     settled()
     assert panel.view.notes(5) == ("from 2 branches ×3",)
 
@@ -172,7 +172,7 @@ def test_a_sampling_capture_has_branches_by_their_operands(
     ui: UiContext, open_settled: Callable, settled: Settled, qtbot: object, sampled: Trace
 ) -> None:
     panel = IsaPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.resize(900, 400)
     panel.show()
     open_settled(sampled)

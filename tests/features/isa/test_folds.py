@@ -55,11 +55,11 @@ def isa(ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable) 
     QAbstractItemModelTester(
         panel.view.table, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.view.table
     )
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.resize(1000, 400)
     panel.show()
     open_settled(capture(), [waves()])
-    qtbot.waitUntil(lambda: panel.ui.results.cell("branches").value is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.ui.results.cell("branches").value is not None)
     settled()
     yield panel
     settled()
@@ -165,9 +165,7 @@ def test_what_is_selected_elsewhere_unfolds(isa: IsaPanel, ui: UiContext) -> Non
     assert shown(isa) == [0, 2, 7, 9], "new numbers unfold nothing"
 
 
-def test_search_walks_through_folds_and_a_filter_overrides_them(
-    isa: IsaPanel, ui: UiContext, settled: Settled
-) -> None:
+def test_search_walks_through_folds_and_a_filter_overrides_them(isa: IsaPanel, settled: Settled) -> None:
     isa.view.fold_all()
     isa.focus_search()
     QTest.keyClicks(isa.find_bar.field, "s_")
@@ -176,7 +174,7 @@ def test_search_walks_through_folds_and_a_filter_overrides_them(
     seen = []
     for _ in range(3):
         QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Return)
-        seen.append(ui.session.selection.value.line)
+        seen.append(isa.session.selection.value.line)
     assert seen == [5, 6, 8]
     assert {5, 6, 8} <= set(shown(isa))
     isa.find_bar.filter.click()
@@ -285,7 +283,7 @@ def test_thousands_of_rows_that_never_ran_are_one_key_away(
     ui: UiContext, open_settled: Callable, qtbot: object, mostly_cold: Trace
 ) -> None:
     panel = IsaPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.resize(900, 500)
     panel.show()
     open_settled(mostly_cold)

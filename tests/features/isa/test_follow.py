@@ -58,7 +58,7 @@ def listing(hot: int = HOT, chain: tuple = ()) -> Trace:
 @pytest.fixture
 def isa(ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable) -> Iterator[IsaPanel]:
     panel = IsaPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.resize(745, 500)
     panel.show()
     open_settled(listing())
@@ -136,19 +136,17 @@ def test_columns_on_demand_stay_and_are_remembered(isa: IsaPanel, ui: UiContext,
     assert width(isa, "address")
     assert width(isa, "stall"), "asked for, so it does not yield"
     other = IsaPanel(ui)
-    qtbot.addWidget(other)  # type: ignore[attr-defined]
+    qtbot.addWidget(other)
     other.resize(600, 400)
     other.show()
     other.load_state(isa.save_state())
-    qtbot.waitUntil(lambda: other.view.rows is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: other.view.rows is not None)
     assert width(other, "address")
     assert width(other, "stall")
     assert not width(other, "hits")
 
 
-def test_the_header_says_and_changes_what_is_shown(
-    isa: IsaPanel, ui: UiContext, settled: Settled, qtbot: object
-) -> None:
+def test_the_header_says_and_changes_what_is_shown(isa: IsaPanel, settled: Settled, qtbot: object) -> None:
     header, view = isa.view.header, isa.view
     at = view.table.column_of("latency")
     isa.resize(1400, 400)
@@ -158,8 +156,8 @@ def test_the_header_says_and_changes_what_is_shown(
     actions = {action.text(): action for action in header.column_menu("latency").actions()}
     assert actions["Sum (all waves)"].isChecked()
     actions["Mean (all waves)"].trigger()
-    assert ui.session.latency_mode.value is LatencyMode.MEAN_ALL
-    qtbot.waitUntil(lambda: view.table.columns[at].heading == "latency · mean")  # type: ignore[attr-defined]
+    assert isa.session.latency_mode.value is LatencyMode.MEAN_ALL
+    qtbot.waitUntil(lambda: view.table.columns[at].heading == "latency · mean")
     header.column_menu("gutter").actions()[1].trigger()
     settled()
     assert view.arrow_mode == "branches"
@@ -179,7 +177,6 @@ def in_sight(panel: IsaPanel, row: int) -> bool:
 def test_every_capture_opens_at_its_hottest_row(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
     assert in_sight(isa, HOT)
     heading = isa.view.heading()
-    assert heading is not None
     assert heading.row == LOOP[0]
     open_settled(listing(5))
     assert in_sight(isa, 5)
@@ -192,7 +189,7 @@ def test_a_click_moves_time_to_an_execution_that_was_too_small_to_be_seen(
     ui: UiContext, qtbot: object, open_settled: Callable, settled: Settled
 ) -> None:
     panel = IsaPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.resize(745, 500)
     panel.show()
     open_settled(trace(), [two_waves()])
@@ -290,7 +287,6 @@ def test_the_heading_of_the_topmost_row_stays_folds_and_leads(isa: IsaPanel, ui:
     assert view.heading() is None, "the block begins there"
     scroll_to(isa, 60)
     heading = view.heading()
-    assert heading is not None
     assert heading.text.endswith(f"{LOOP[0]} to {LOOP[1]}")
     assert heading.note.startswith(f"loop {LOOP[0]} to {LOOP[1]}")
     middle = QPoint(view.column_rect("text").center().x(), view.row_height // 2)
@@ -313,11 +309,9 @@ def test_what_is_selected_is_not_behind_the_heading(isa: IsaPanel, ui: UiContext
 
 
 @pytest.mark.parametrize("grows", [20, -20])
-def test_a_selected_row_half_below_the_heading_comes_out_at_a_resize(
-    isa: IsaPanel, ui: UiContext, grows: int
-) -> None:
+def test_a_selected_row_half_below_the_heading_comes_out_at_a_resize(isa: IsaPanel, grows: int) -> None:
     view = isa.view
-    ui.session.select_line(60)
+    isa.session.select_line(60)
     scroll_to(isa, 60)
     view.verticalScrollBar().setValue(view.verticalScrollBar().value() - view.row_height // 2)
     assert view.heading() is not None
@@ -428,9 +422,7 @@ def ink_at(panel: IsaPanel, row: int, at: int) -> int:
     )
 
 
-def test_the_register_under_the_mouse_is_marked_where_it_is_written_and_read(
-    isa: IsaPanel, ui: UiContext
-) -> None:
+def test_the_register_under_the_mouse_is_marked_where_it_is_written_and_read(isa: IsaPanel) -> None:
     isa.resize(900, 700)
     scroll_to(isa, 43)
     written, read, plain = LOAD.index("v[8:11]"), "v_mov_b32_e32 v30, v9".index("v9"), LOAD.index("v2")
@@ -497,7 +489,7 @@ def test_keys_walk_along_waits_in_every_mode_and_back(
     ui: UiContext, qtbot: object, open_settled: Callable, settled: Settled
 ) -> None:
     panel = IsaPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.resize(745, 500)
     panel.show()
     assert run(panel, "isa.producer") == "Select an instruction first."
@@ -528,9 +520,7 @@ def test_keys_walk_along_waits_in_every_mode_and_back(
 # -- the menu of a row ------------------------------------------------------------------------------
 
 
-def test_the_menu_of_a_row_copies_goes_and_says_why_not(
-    isa: IsaPanel, ui: UiContext, settled: Settled
-) -> None:
+def test_the_menu_of_a_row_copies_goes_and_says_why_not(isa: IsaPanel, settled: Settled) -> None:
     actions = {action.text(): action for action in row_menu(isa, 44).actions()}
     actions["Copy address"].trigger()
     assert QGuiApplication.clipboard().text() == f"{44 * 4 + 0xFFC:#x}"
@@ -542,7 +532,7 @@ def test_the_menu_of_a_row_copies_goes_and_says_why_not(
     actions["All executions, by duration"].trigger()
     settled()
     assert asked == ["distribution"]
-    assert ui.session.selection.value.line == 44
+    assert isa.session.selection.value.line == 44
     actions["Fold this block"].trigger()
     assert isa.view.is_fold(LOOP[0])
 
@@ -571,7 +561,7 @@ def test_the_search_field_takes_no_room_until_it_is_used(isa: IsaPanel, qtbot: o
     assert isa.find_bar.isVisible()
     QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Escape)
     assert not isa.find_bar.isVisible()
-    qtbot.waitUntil(lambda: isa.view.viewport().height() == rows)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: isa.view.viewport().height() == rows)
 
 
 # -- in a window ------------------------------------------------------------------------------------
@@ -591,7 +581,6 @@ def test_keys_of_a_window_follow_the_pointer_and_the_selection(app: App, qtbot: 
     qtbot.waitUntil(actions["isa.next_register"].isEnabled)
     actions["isa.previous_register"].trigger()
     at = panel.view.register
-    assert at is not None
     assert at.row == target
     wanted = not panel.walk.register_target(True)[1]
     qtbot.waitUntil(lambda: actions["isa.definition"].isEnabled() is wanted)
@@ -616,7 +605,6 @@ def test_first_open_shows_the_hottest_row_with_numbers(qtbot: QtBot, reused: Reu
         assert isinstance(panel, IsaPanel)
         assert panel.view.viewport().height() // panel.view.row_height >= 29
         rows = panel.view.rows
-        assert rows is not None
         assert in_sight(panel, int(np.argmax(np.where(rows.trace.code.is_label, 0, rows.cost))))
         assert all(width(panel, name) for name in ("hits", "latency", "share_of_total", "cost"))
         assert width(panel, "text") >= 270

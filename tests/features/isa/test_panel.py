@@ -72,19 +72,17 @@ def test_rows_show_costs_shares_and_places(isa: IsaPanel, open_settled: Callable
     assert isa.view.table.columns[isa.view.table.column_of("cost")].heading == "cost"
 
 
-def test_a_click_selects_the_line_and_the_selection_comes_back(
-    isa: IsaPanel, ui: UiContext, open_settled: Callable
-) -> None:
+def test_a_click_selects_the_line_and_the_selection_comes_back(isa: IsaPanel, open_settled: Callable) -> None:
     open_settled(trace(), [two_waves()])
     click(isa, 4)
-    assert ui.session.selection.value.line == 4
-    assert ui.session.selection.value.source == (1, 2)
+    assert isa.session.selection.value.line == 4
+    assert isa.session.selection.value.source == (1, 2)
     assert isa.view.current == 4
-    ui.session.select_line(2)
+    isa.session.select_line(2)
     assert isa.view.current == 2
     assert isa.view.same_source.tolist() == [False, False, True, True, False, False, False, False]
     QTest.keyClick(isa.view, Qt.Key.Key_Down)
-    assert ui.session.selection.value.line == 3
+    assert isa.session.selection.value.line == 3
 
 
 def test_a_double_click_fits_the_token(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
@@ -99,16 +97,14 @@ def test_a_double_click_fits_the_token(isa: IsaPanel, ui: UiContext, open_settle
     assert view.width < 500
 
 
-def test_latency_modes_change_the_columns(
-    isa: IsaPanel, ui: UiContext, open_settled: Callable, qtbot: object
-) -> None:
+def test_latency_modes_change_the_columns(isa: IsaPanel, open_settled: Callable, qtbot: object) -> None:
     open_settled(trace(), [two_waves()])
-    ui.session.latency_mode.set(LatencyMode.SUM_WAVE)
-    qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "6")  # type: ignore[attr-defined]
+    isa.session.latency_mode.set(LatencyMode.SUM_WAVE)
+    qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "6")
     title = isa.view.table.headerData(isa.view.table.column_of("latency"), Qt.Orientation.Horizontal)
     assert title == "latency · wave sum"
-    ui.session.latency_mode.set(LatencyMode.MEAN_ALL)
-    qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "150")  # type: ignore[attr-defined]
+    isa.session.latency_mode.set(LatencyMode.MEAN_ALL)
+    qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "150")
 
 
 def test_a_wave_that_is_not_read_is_explained(
@@ -116,22 +112,20 @@ def test_a_wave_that_is_not_read_is_explained(
 ) -> None:
     open_in(trace())
     ui.session.latency_mode.set(LatencyMode.SUM_WAVE)
-    qtbot.waitUntil(lambda: "not read yet" in isa.note.text())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: "not read yet" in isa.note.text())
     settled()
     assert "not read yet" in isa.view.gutter_note
     ui.session.store.add(two_waves())
     ui.session.wave_loaded()
-    qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "6")  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "6")
     assert not isa.note.text()
 
 
-def test_a_clock_range_counts_only_its_waves(
-    isa: IsaPanel, ui: UiContext, open_settled: Callable, qtbot: object
-) -> None:
+def test_a_clock_range_counts_only_its_waves(isa: IsaPanel, open_settled: Callable, qtbot: object) -> None:
     open_settled(trace(), [two_waves()])
     assert cell(isa, 4, "hits") == "4"
-    ui.session.clock_range.set(TimeWindow(0, 600))
-    qtbot.waitUntil(lambda: cell(isa, 4, "hits") == "2")  # type: ignore[attr-defined]
+    isa.session.clock_range.set(TimeWindow(0, 600))
+    qtbot.waitUntil(lambda: cell(isa, 4, "hits") == "2")
 
 
 def test_hover_goes_out_and_comes_in(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
@@ -232,7 +226,7 @@ def test_branches_are_the_other_arrows(
 ) -> None:
     open_in(trace(), [two_waves()])
     isa.set_arrows("branches")
-    qtbot.waitUntil(lambda: len(isa.view.arrows) == 1)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: len(isa.view.arrows) == 1)
     settled()
     assert isa.view.arrows.source.tolist() == [6]
     assert isa.view.arrows.target.tolist() == [2]
@@ -273,9 +267,7 @@ def test_the_smallest_cost_is_seen(isa: IsaPanel, ui: UiContext, open_settled: C
     assert len(colored) == 2
 
 
-def test_samples_replace_cycles_in_a_sampling_capture(
-    isa: IsaPanel, ui: UiContext, open_settled: Callable
-) -> None:
+def test_samples_replace_cycles_in_a_sampling_capture(isa: IsaPanel, open_settled: Callable) -> None:
     from dataclasses import replace
 
     table = code_table()
@@ -302,7 +294,7 @@ def test_samples_replace_cycles_in_a_sampling_capture(
     assert not isa.view.table.has_column("latency"), "nor its mode"
     mark = isa.view.cell_rect(3, "reason")
     color = picture(isa).pixelColor(mark.left() + 8, mark.center().y())
-    assert color.rgb() == ui.theme.reason(StallReason.WAITCNT).rgb()
+    assert color.rgb() == isa.ui.theme.reason(StallReason.WAITCNT).rgb()
 
 
 def test_the_heat_strip_leads_to_hot_rows(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:

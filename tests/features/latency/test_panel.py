@@ -41,7 +41,7 @@ def settled(ui: UiContext, qtbot: object) -> Settled:
     """Wait until every task and every shared result is there."""
 
     def wait() -> None:
-        qtbot.waitUntil(lambda: ui.scheduler.is_idle)  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: ui.scheduler.is_idle)
         QApplication.processEvents()
 
     return wait
@@ -128,7 +128,7 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
     jobs = {**JOBS, "waits": lambda _, batches: SimpleNamespace(latency=waits_of(counters))}
     results = SharedResults(ui.session, ui.scheduler, jobs)
     panel = LatencyPanel(ui._replace(results=results))
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.show()
     found, waves = counters
     open_in(found, [waves])
@@ -210,7 +210,7 @@ def test_a_click_and_the_keyboard_select_the_line(
     panel: LatencyPanel, ui: UiContext, open_settled: Callable, qtbot: object
 ) -> None:
     open_settled(trace(), [two_waves()])
-    qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.result is not None)
     lines = panel.result.line.tolist()
     where = QPoint(60, panel.view.row_rect(1).center().y())
     QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
@@ -270,12 +270,12 @@ def test_nothing_is_computed_for_a_panel_that_nobody_opened(
 ) -> None:
     panel = LatencyPanel(ui)
     panel.visibility.allow_sleep()
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.visibility.allow_sleep()
     open_settled(trace(), [two_waves()])
     assert ui.results.cell("hidden").value is None
     panel.show()
-    qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.result is not None)
     settled()
 
 

@@ -35,7 +35,7 @@ def real(
     def is_shown() -> bool:  # with as many bars as there is room for
         return panel.view is not None and panel.view.wanted == panel._want() and ui.tasks.idle
 
-    qtbot.waitUntil(is_shown)  # type: ignore[attr-defined]
+    qtbot.waitUntil(is_shown)
     settled()
     return found
 
@@ -51,7 +51,7 @@ def test_it_says_what_to_do(
 ) -> None:
     assert "Ctrl+O" in panel.empty.sentence.text()
     open_in(trace(), [two_waves()])
-    qtbot.waitUntil(lambda: "Select an instruction" in panel.empty.sentence.text())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: "Select an instruction" in panel.empty.sentence.text())
     assert panel.sheet() is None
 
 
@@ -66,15 +66,13 @@ def test_bars_hold_every_hit_of_the_line(panel: DistributionPanel, real: Trace, 
     assert "median" in panel.plot.accessibleDescription()
 
 
-def test_a_bar_lists_its_hits_and_a_row_leads_to_the_token(
-    panel: DistributionPanel, real: Trace, ui: UiContext
-) -> None:
+def test_a_bar_lists_its_hits_and_a_row_leads_to_the_token(panel: DistributionPanel, real: Trace) -> None:
     full = np.flatnonzero(panel.view.histogram.totals)
     click(panel, int(full[-1]))
     rows = panel.view.in_bin(int(full[-1]))
     assert panel.shown.tolist() == rows.tolist()
     panel.table.chosen.emit(0)
-    wave, token = ui.session.token()
+    wave, token = panel.session.token()
     hits = panel.view.hits
     assert (wave.row, token) == (int(hits.wave[rows[0]]), int(hits.token[rows[0]]))
     assert panel.plot.token == panel.view.spread.max
@@ -87,9 +85,9 @@ def test_a_line_that_is_selected_again_is_shown_again(
 ) -> None:
     line = ui.session.selection.value.line
     ui.session.select(Selection(ui.session.selection.value.wave))
-    qtbot.waitUntil(lambda: panel.view is None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.view is None)
     ui.session.select_line(line)
-    qtbot.waitUntil(lambda: panel.view is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.view is not None)
     hits = panel.view.hits.start[panel.view.ranked]
     longest = panel.view.values[panel.view.ranked]
     assert (np.diff(longest) <= 0).all()
@@ -121,7 +119,7 @@ def choose(panel: DistributionPanel, qtbot: object, box: str, at: int) -> None:
     before = panel.view
     widget = getattr(panel, box)
     widget.setCurrentIndex(at)
-    qtbot.waitUntil(lambda: panel.view is not before)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.view is not before)
 
 
 def test_what_is_measured_can_be_chosen(panel: DistributionPanel, real: Trace, qtbot: object) -> None:
@@ -138,11 +136,11 @@ def test_another_line_is_another_distribution(
 ) -> None:
     open_in(trace(), [two_waves()])
     ui.session.select_line(LDS)
-    qtbot.waitUntil(lambda: panel.view is not None and len(panel.view.hits) == 4)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.view is not None and len(panel.view.hits) == 4)
     ui.session.select_line(7)
-    qtbot.waitUntil(lambda: panel.view is not None and len(panel.view.hits) == 2)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.view is not None and len(panel.view.hits) == 2)
     ui.session.select_line(5)
-    qtbot.waitUntil(lambda: panel.empty.is_empty)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.empty.is_empty)
     assert "ran this instruction" in panel.empty.sentence.text()
 
 
@@ -151,12 +149,12 @@ def test_a_line_that_ran_once_a_wave_has_no_time_between(
 ) -> None:
     open_in(trace(), [two_waves()])
     ui.session.select_line(7)
-    qtbot.waitUntil(lambda: panel.view is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.view is not None)
     panel.measure.setCurrentIndex(3)
-    qtbot.waitUntil(lambda: panel.empty.is_empty)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.empty.is_empty)
     assert "twice" in panel.empty.sentence.text()
     panel.measure.setCurrentIndex(0)
-    qtbot.waitUntil(lambda: not panel.empty.is_empty)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: not panel.empty.is_empty)
 
 
 def test_it_is_partial_while_waves_are_read(
@@ -165,25 +163,23 @@ def test_it_is_partial_while_waves_are_read(
     waves = two_waves().waves
     open_in(trace(), [batch(waves[0])])
     ui.session.select_line(LDS)
-    qtbot.waitUntil(lambda: panel.view is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.view is not None)
     assert panel.note.text().startswith("partial: 1 of 2 waves read · 2 hits")
     ui.session.store.add(batch(waves[1]))
     ui.session.wave_loaded()
-    qtbot.waitUntil(lambda: panel.note.text().startswith("4 hits"))  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.note.text().startswith("4 hits"))
 
 
 def test_bars_follow_the_width(panel: DistributionPanel, real: Trace, qtbot: object) -> None:
     wide = panel.view.wanted.bins
     panel.resize(600, 280)
-    qtbot.waitUntil(lambda: panel.view.wanted.bins < wide)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.view.wanted.bins < wide)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_bars_have_the_accent_of_the_theme(
-    panel: DistributionPanel, real: Trace, ui: UiContext, theme: str
-) -> None:
-    ui.settings["look.theme"] = "dark" if theme == "light" else "light"
-    ui.settings["look.theme"] = theme
+def test_bars_have_the_accent_of_the_theme(panel: DistributionPanel, real: Trace, theme: str) -> None:
+    panel.ui.settings["look.theme"] = "dark" if theme == "light" else "light"
+    panel.ui.settings["look.theme"] = theme
     bar = int(np.argmax(panel.view.histogram.totals))
     image = panel.plot.grab().toImage()
     x = round(
@@ -194,5 +190,7 @@ def test_bars_have_the_accent_of_the_theme(
         / 2
     )
     colors = {image.pixelColor(x, y).rgb() for y in range(image.height())}
-    assert ui.theme.role("accent").rgb() in colors
-    assert ui.theme.role("canvas").rgb() in {image.pixelColor(2, y).rgb() for y in range(image.height())}
+    assert panel.ui.theme.role("accent").rgb() in colors
+    assert panel.ui.theme.role("canvas").rgb() in {
+        image.pixelColor(2, y).rgb() for y in range(image.height())
+    }

@@ -58,7 +58,7 @@ bubbles = panel_fixture(BubblesPanel, 900, 320)
 def shown(loops: LoopsPanel, open_in: Callable, qtbot: object, settled: Settled) -> LoopsPanel:
     trace, batch = sample()
     open_in(trace, [batch])
-    qtbot.waitUntil(lambda: loops.result is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: loops.result is not None)
     settled()
     return loops
 
@@ -103,9 +103,9 @@ def test_loops_and_iterations_are_listed(shown: LoopsPanel) -> None:
 def test_a_click_on_a_column_selects_its_wave_and_shows_its_time(shown: LoopsPanel, ui: UiContext) -> None:
     box = shown.strip.bar_rect(14)
     QTest.mouseClick(shown.strip, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
-    one, row = shown.result.loops.iterations, int(shown.rows[14])  # type: ignore[union-attr]
+    one, row = shown.result.loops.iterations, int(shown.rows[14])
     selection = ui.session.selection.value
-    assert (selection.wave.simd, selection.line, selection.hit) == (1, 1, 2)  # type: ignore[union-attr]
+    assert (selection.wave.simd, selection.line, selection.hit) == (1, 1, 2)
     window = ui.session.window.value
     assert window.begin <= one.begin[row] < one.end[row] <= window.end
     assert window.width <= 40
@@ -133,7 +133,6 @@ def test_arrow_keys_step_through_iterations(shown: LoopsPanel, ui: UiContext) ->
 
 def test_the_sheet_is_what_is_listed(shown: LoopsPanel) -> None:
     sheet = shown.sheet()
-    assert sheet is not None
     rows = list(sheet.rows)
     assert len(rows) == 24
     assert sheet.headers[:3] == ("wave", "iteration", "start")
@@ -147,7 +146,7 @@ def test_tips_name_what_cycles_were_spent_on(shown: LoopsPanel) -> None:
 
 def test_many_iterations_behind_a_pixel_show_the_longest(ui: UiContext, qtbot: object) -> None:
     strip = IterationStrip(ui.theme)
-    qtbot.addWidget(strip)  # type: ignore[attr-defined]
+    qtbot.addWidget(strip)
     strip.resize(260, 100)
     cycles = np.ones((5000, 14), dtype=np.int64)
     cycles[1234, int(TokenKind.VALU)] = 500
@@ -164,7 +163,7 @@ def test_it_says_why_it_is_empty(
 ) -> None:
     made = [] if lines is None else [build.wave("V|V|I", lines)]
     open_in(build.trace(build.code(TEXTS), made), [build.batch(*made)] if made else [])
-    qtbot.waitUntil(lambda: sentence in loops.empty.sentence.text())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: sentence in loops.empty.sentence.text())
     assert loops.sheet() is None
 
 
@@ -174,9 +173,9 @@ def test_segments_between_barriers_are_the_other_table(
     """Two waves that take turns: the numbers are those of the drawing in the test of the analysis."""
     waves = [segments_test.ONE, segments_test.OTHER]
     open_in(build.trace(segments_test.CODE, waves), [build.batch(*waves)])
-    qtbot.waitUntil(lambda: loops.empty.sentence.text() == loops_panel.NO_LOOP)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: loops.empty.sentence.text() == loops_panel.NO_LOOP)
     loops.listed.choose("segments")
-    qtbot.waitUntil(lambda: loops.shown_segments is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: loops.shown_segments is not None)
     settled()
     assert "6 segments" in loops.note.text()
     table = loops.segments.table
@@ -188,13 +187,12 @@ def test_segments_between_barriers_are_the_other_table(
     assert ui.session.selection.value.line == 3
     assert not loops.grab().isNull()
     sheet = loops.sheet()
-    assert sheet is not None
     assert len(list(sheet.rows)) == 6
     assert "--by=segments" in (loops.command_line() or ())
     open_in(*one_batch(*sample()))
-    qtbot.waitUntil(lambda: RESULT.nothing in loops.empty.sentence.text())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: RESULT.nothing in loops.empty.sentence.text())
     loops.listed.choose("loops")
-    qtbot.waitUntil(lambda: len(loops.rows) == 24)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: len(loops.rows) == 24)
     settled()
 
 
@@ -207,7 +205,7 @@ def test_another_capture_replaces_the_first(
 ) -> None:
     trace, batch = sample(rounds=5, waves=1)
     open_in(trace, [batch])
-    qtbot.waitUntil(lambda: len(shown.rows) == 5)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: len(shown.rows) == 5)
 
 
 # -- bubbles -------------------------------------------------------------------------------------------
@@ -218,8 +216,8 @@ def test_bubbles_are_ranked_and_a_click_selects(
 ) -> None:
     trace, batch = sample()
     open_in(trace, [batch])
-    qtbot.waitUntil(lambda: bubbles.result is not None)  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: bool(bubbles.tree.rows.root.children))  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: bubbles.result is not None)
+    qtbot.waitUntil(lambda: bool(bubbles.tree.rows.root.children))
     model = bubbles.tree.rows
     first = model.index_of(model.root.children[0])
     names = ("name", "cycles", "stall")
@@ -233,7 +231,6 @@ def test_bubbles_are_ranked_and_a_click_selects(
     QTest.mouseClick(bubbles.tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(80, at.y()))
     assert ui.session.selection.value.line == 1
     sheet = bubbles.sheet()
-    assert sheet is not None
     assert len(list(sheet.rows)) == 1
     assert not bubbles.grab().isNull()
 
@@ -241,7 +238,7 @@ def test_bubbles_are_ranked_and_a_click_selects(
 def test_bubbles_say_why_there_are_none(bubbles: BubblesPanel, open_settled: Callable, qtbot: object) -> None:
     busy = build.wave("V|V|I", [1, 2, 4])
     open_settled(build.trace(build.code(TEXTS), [busy]), [build.batch(busy)])
-    qtbot.waitUntil(lambda: BUBBLES.nothing in bubbles.empty.sentence.text())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: BUBBLES.nothing in bubbles.empty.sentence.text())
     open_settled(build.trace(build.code(TEXTS), []))
     assert "so nothing is known about bubbles." in bubbles.empty.sentence.text()
 
@@ -262,8 +259,8 @@ def looped() -> tuple[Trace, tuple[float, float, float]]:
 def test_a_whole_capture(loops: LoopsPanel, open_in: Callable, qtbot: object, looped: tuple) -> None:
     trace, cycles = looped
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    qtbot.waitUntil(lambda: loops.result is not None)  # type: ignore[attr-defined]
-    table = loops.result.loops.table  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: loops.result is not None)
+    table = loops.result.loops.table
     assert (table.shortest[0], table.median[0], table.longest[0]) == cycles
     assert not loops.grab().isNull()
     assert isinstance(loops.session.window.value, TimeWindow)

@@ -47,7 +47,7 @@ def app(_keeping: App, folder: Path, qtbot: QtBot) -> Iterator[App]:
     keep(app, qtbot)
     assert not session.notes.shown.value
     yield app
-    assert not app.window.shown_errors, app.window.shown_errors  # type: ignore[attr-defined]
+    assert not app.window.shown_errors, app.window.shown_errors
     app.window.close_capture()
     settle(app, qtbot)
     session.experiments.set(())
@@ -62,7 +62,6 @@ def store_of(folder: Path) -> QSettings:
 def keep(app: App, qtbot: QtBot) -> None:
     """Do now what the window would do a moment after the capture was shown."""
     app.window._keep_notes()
-    assert app.window.notes is not None
     if app.window.notes._first.isActive():
         app.window.notes._first.stop()
         app.window.notes._begin()
@@ -83,7 +82,6 @@ def write(app: App, qtbot: QtBot, title: str, text: str = "") -> None:
     """Fill the dialog that a command opened."""
     qtbot.waitUntil(lambda: app.window._note is not None)
     dialog = app.window._note
-    assert dialog is not None
     dialog.title.setText(title)
     dialog.text.setPlainText(text)
     dialog.severity.setCurrentIndex(2)

@@ -88,7 +88,6 @@ def test_code_objects_of_another_number_are_found_by_their_texts(run: Path, tmp_
     rows[np.flatnonzero(~trace.code.is_label)[:5]] = 2
     path = sampled(tmp_path / "x_results.json", trace, rows, codeobj=77)
     samples = read_profile(path).samples
-    assert samples is not None
     found = placed_samples(samples, trace)
     assert found.samples.tolist() == rows.tolist()
     assert found.elsewhere == 0

@@ -16,7 +16,7 @@ from tests.ui.window import open_sample, settle
 
 
 def columns(view: object) -> dict[str, list[object]]:
-    return {column.id: list(column.values) for column in view.table.columns if column.has_values}  # type: ignore[attr-defined]
+    return {column.id: list(column.values) for column in view.table.columns if column.has_values}
 
 
 def test_a_database_opens_as_a_program_with_samples(blank: App, tmp_path: Path, qtbot: QtBot) -> None:

@@ -61,7 +61,7 @@ def test_inclusive_charges_every_place_of_a_chain(
     settled()
     assert cell(source, 1, "cost") == "600"
     ui.session.source_cost.set(SourceCost.INCLUSIVE)
-    qtbot.waitUntil(lambda: cell(source, 1, "cost") == "900")  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: cell(source, 1, "cost") == "900")
     assert source.how.currentText() == "Inclusive"
 
 
@@ -119,13 +119,11 @@ def test_a_file_without_a_copy_lists_its_lines(
     assert ui.session.selection.value.source == (2, 3)
 
 
-def test_a_line_behind_the_end_of_the_file_is_safe(
-    source: SourcePanel, ui: UiContext, open_settled: Callable
-) -> None:
+def test_a_line_behind_the_end_of_the_file_is_safe(source: SourcePanel, open_settled: Callable) -> None:
     short = (SOURCES[0]._replace(lines=("import math",)), *SOURCES[1:])
     open_settled(trace(sources=short), [two_waves()])
     assert [cell(source, row, "line") for row in range(3)] == ["1", "2", "3"]
-    ui.session.select_line(3)
+    source.session.select_line(3)
     assert source.view.current == 2
     source.view.viewport().grab()
 

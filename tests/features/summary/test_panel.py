@@ -30,7 +30,7 @@ summary = panel_fixture(SummaryPanel, 1280, 300)
 def sample(summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: object) -> SummaryPanel:
     trace = open_trace(SAMPLE)
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    qtbot.waitUntil(lambda: summary.summary is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: summary.summary is not None)
     settled()
     return summary
 
@@ -44,7 +44,7 @@ def test_counters_of_the_profiler_beside_the_capture(
     counters = {"TCC_HIT_sum": 45, "TCC_MISS_sum": 55, "TCC_EA0_RDREQ_sum": 50, "TCC_EA0_RDREQ_32B_sum": 0}
     write_long(tmp_path / "counters.csv", [(trace.kernel_name, 3, counters), ("another", 4, counters)])
     open_in(trace)
-    qtbot.waitUntil(summary.card_of[summary.memory].isVisible)  # type: ignore[attr-defined]
+    qtbot.waitUntil(summary.card_of[summary.memory].isVisible)
     assert "L2 hit rate\t45.0 %: 45 of 100 lookups" in summary.memory.text()
     assert "branch\treusing" in summary.memory.text()
     open_in(open_trace(SAMPLE))
@@ -62,7 +62,7 @@ def test_cards_fill_as_waves_are_read(
 ) -> None:
     trace = open_trace(SAMPLE)
     open_in(trace)
-    qtbot.waitUntil(lambda: summary.summary is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: summary.summary is not None)
     settled()
     assert "partial: states and pipes of 0 of" in summary.note.text()
     assert not summary.card_of[summary.pipes].isVisible()
@@ -70,7 +70,7 @@ def test_cards_fill_as_waves_are_read(
     assert not summary.states.isVisible()
     ui.session.store.add(trace.reader.read(list(range(len(trace.waves)))))
     ui.session.wave_loaded()
-    qtbot.waitUntil(lambda: not summary.note.text())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: not summary.note.text())
     settled()
     assert summary.card_of[summary.pipes].isVisible()
     assert summary.states.isVisible()
@@ -155,7 +155,7 @@ def test_counters_have_bars(
 ) -> None:
     trace = sample_trace("counters_units")  # one of the units that were counted had no wave
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    qtbot.waitUntil(lambda: summary.summary is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: summary.summary is not None)
     settled()
     assert summary.card_of[summary.counters].isVisible()
     assert [meter.name for meter in summary.counters.meters][:4] == ["MFMA", "MFMA Peak", "VALU", "VALU Peak"]
@@ -165,7 +165,7 @@ def test_an_empty_capture_says_why(
     summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: object
 ) -> None:
     open_in(build.trace(build.code([]), [], occupancy=build.events([])))
-    qtbot.waitUntil(lambda: summary.empty.is_empty)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: summary.empty.is_empty)
     settled()
     assert "nothing to sum up" in summary.empty.sentence.text()
 
@@ -174,7 +174,7 @@ def test_reasons_have_the_colours_of_both_themes(
     summary: SummaryPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
 ) -> None:
     open_in(open_trace(SAMPLES / "pc_sampling"))
-    qtbot.waitUntil(lambda: summary.summary is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: summary.summary is not None)
     settled()
     found = [reason for reason, _ in summary.summary.reasons.ranked()]
     for theme in ("light", "dark"):

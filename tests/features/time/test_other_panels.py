@@ -225,7 +225,6 @@ def test_the_overview_draws_moves_and_resizes_the_window(make: Callable) -> None
 
 def test_the_overview_sums_the_states_of_all_waves(make: Callable) -> None:
     panel = make(OverviewPanel)
-    assert panel.strip.sums is not None
     middle = panel.strip.sums.state[450]
     assert middle[1] == pytest.approx(2.0, abs=0.05)
     assert panel.strip.sums.resident[450] == 4

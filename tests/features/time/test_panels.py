@@ -107,7 +107,7 @@ def test_the_tip_stays_while_the_mouse_rests(shown: CanvasBot, qtbot: object) ->
     assert "stall 4 + issue 4" in tip
     rests = QHelpEvent(QEvent.Type.ToolTip, place, shown.plot.viewport().mapToGlobal(place))
     assert QApplication.sendEvent(shown.plot.viewport(), rests)
-    qtbot.wait(400)  # type: ignore[attr-defined] # Qt takes a tip away with a delay
+    qtbot.wait(400)  # Qt takes a tip away with a delay
     assert QToolTip.isVisible()
     assert QToolTip.text() == tip
 

@@ -138,7 +138,7 @@ def test_an_exported_timeline_is_painted_at_its_scale(scale: int, ui: UiContext,
     segment = RowSegment.of(made, states, None, TimeWindow(0, 40_000))
     source = TokenRows(ui.theme, RowShape(18, 5, 3))
     source.set_rows([TokenRow((segment,))], [RowName("0-0")])
-    plot = TimelinePlot(ui, source, Nobody())  # type: ignore[arg-type]
+    plot = TimelinePlot(ui, source, Nobody())
     qtbot.addWidget(plot)
     plot.resize(400, 80)
     plot.rows.shown = TimeWindow(0, 40_000)
@@ -158,7 +158,7 @@ def test_an_exported_timeline_is_painted_at_its_scale(scale: int, ui: UiContext,
 def test_the_time_of_a_pixel_in_a_picture_is_of_its_own_pixels(
     scale: int, ui: UiContext, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plot = TimelinePlot(ui, TokenRows(ui.theme, RowShape(18, 5, 3)), Nobody())  # type: ignore[arg-type]
+    plot = TimelinePlot(ui, TokenRows(ui.theme, RowShape(18, 5, 3)), Nobody())
     qtbot.addWidget(plot)
     plot.resize(700, 80)
     plot.grab()  # lays it out
@@ -215,7 +215,7 @@ def test_a_narrow_token_keeps_what_its_colour_does_not_say(ui: UiContext, prefix
 
 def test_a_plot_in_sight_can_be_closed_by_itself(ui: UiContext) -> None:
     """Its scene went before its viewport, which asked for it: that ended the process."""
-    plot = TimelinePlot(ui, TokenRows(ui.theme, RowShape(18, 5, 3)), Nobody())  # type: ignore[arg-type]
+    plot = TimelinePlot(ui, TokenRows(ui.theme, RowShape(18, 5, 3)), Nobody())
     plot.show()
     QApplication.processEvents()
     plot.close()
@@ -307,7 +307,7 @@ def test_stretches_that_are_missing_are_as_few_rectangles_as_they_cover(ui: UiCo
     drawn: list[list[float]] = []
 
     class Recorder(QPainter):
-        def drawRect(self, box: QRectF) -> None:  # type: ignore[override]
+        def drawRect(self, box: QRectF) -> None:
             drawn.append([box.left(), box.top(), box.width()])
 
     picture = QImage(200, 50, QImage.Format.Format_RGB32)

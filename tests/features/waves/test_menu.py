@@ -74,7 +74,6 @@ def _a_wave_that_works_is_shown_first(app: App) -> None:
     working = waves_of(folder, "working")
     assert str(session.selection.value.wave) == median_of(working).name
     assert session.selection.value.line in {token.line for token in median_of(working).tokens}
-    assert session.choice is not None
     working, _, both = _counts(app)
     assert session.choice.text == f"{working} working waves of {both}"
 

@@ -54,7 +54,7 @@ causes = panel_fixture(CausesPanel, 1000, 320, "tree.rows")
 def shown(causes: CausesPanel, open_in: Callable, qtbot: object, settled: Settled) -> CausesPanel:
     trace, batch = sample()
     open_in(trace, [batch])
-    qtbot.waitUntil(lambda: bool(causes.tree.rows.root.children))  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: bool(causes.tree.rows.root.children))
     settled()
     return causes
 
@@ -98,14 +98,13 @@ def test_a_producer_that_is_a_guess_says_so(
     code = build.code(["; kernel", TEXTS[1]], kinds=KINDS[:2])
     wave = build.wave("FF|FF|FF|FF|ffffffffffffFF", [1, 1, 1, 1, 1])
     open_in(build.trace(code, [wave]), [build.batch(wave)])
-    qtbot.waitUntil(lambda: bool(causes.tree.rows.root.children))  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: bool(causes.tree.rows.root.children))
     settled()
     queue = causes.tree.rows.root.children[0]
     assert Cause(queue.cause) is Cause.MEMORY_QUEUE
     blamed = queue.children[0].children[0]
     assert cell(causes, causes.tree.rows.index_of(blamed), NAME) == f"← perhaps 1  {TEXTS[1]}"
     sheet = causes.sheet()
-    assert sheet is not None
     assert [dict(zip(sheet.headers, row, strict=True))["guessed"] for row in sheet.rows] == [12]
 
 
@@ -132,9 +131,7 @@ def test_late_and_blamed_lines_are_selected_by_a_click(shown: CausesPanel, ui: U
     assert ui.session.selection.value.line == 3, "a cause is no place"
 
 
-def test_the_keyboard_walks_and_selects(
-    shown: CausesPanel, ui: UiContext, qtbot: QtBot, settled: Settled
-) -> None:
+def test_the_keyboard_walks_and_selects(shown: CausesPanel, qtbot: QtBot, settled: Settled) -> None:
     shown.tree.expandAll()
     shown.tree.setCurrentIndex(shown.tree.rows.index_of(shown.tree.rows.root.children[0]))
     shown.activateWindow()  # or the focus stays with a window of the test before
@@ -143,7 +140,7 @@ def test_the_keyboard_walks_and_selects(
     for line in (3, 1):
         QTest.keyClick(shown.tree, Qt.Key.Key_Down)
         settled()
-        assert ui.session.selection.value.line == line
+        assert shown.session.selection.value.line == line
 
 
 def test_columns_sort_and_are_remembered(shown: CausesPanel) -> None:
@@ -169,7 +166,6 @@ def test_names_have_room_in_a_narrow_panel(shown: CausesPanel, settled: Settled)
 
 def test_the_sheet_holds_every_row(shown: CausesPanel, ui: UiContext) -> None:
     sheet = shown.sheet()
-    assert sheet is not None
     names = ("cause", "instruction", "producer", "stall", "idle", "hits")
     rows = [dict(zip(sheet.headers, row, strict=True)) for row in sheet.rows]
     assert [tuple(row[name] for name in names) for row in rows] == [
@@ -189,12 +185,12 @@ def test_the_instruction_panel_says_why_it_stalled(
     ui: UiContext, qtbot: object, open_in: Callable, settled: Settled
 ) -> None:
     panel = TokenDetailsPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     panel.show()
     trace, batch = sample()
     open_in(trace, [batch])
     ui.session.select_token(batch.waves[0].id, 3)
-    qtbot.waitUntil(lambda: panel.facts is not None and bool(panel.facts.causes))  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.facts is not None and bool(panel.facts.causes))
     settled()
     text = panel.text.toPlainText()
     assert "stalled 20 cycles because a load from memory had not returned" in text

@@ -110,7 +110,7 @@ def test_an_empty_tree_says_that_it_is_computed(
     panel.show()
     said: list[tuple[str, bool]] = []
     say = panel.empty.say
-    panel.empty.say = lambda sentence: (  # type: ignore[method-assign,assignment]
+    panel.empty.say = lambda sentence: (
         said.append((str(sentence), bool(panel.tree.rows.root.children))),
         say(sentence),
     )

@@ -32,7 +32,7 @@ waits = panel_fixture(WaitsPanel, 920, 320, "tree.rows")
 def shown(waits: WaitsPanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled) -> WaitsPanel:
     trace, batch = sample()
     open_in(trace, [batch])
-    qtbot.waitUntil(lambda: bool(waits.tree.rows.root.children))  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: bool(waits.tree.rows.root.children))
     settled()
     return waits
 
@@ -77,16 +77,14 @@ def test_the_bar_has_the_colour_of_what_is_charged(shown: WaitsPanel, ui: UiCont
     )
 
 
-def test_a_click_selects_the_line_everywhere_and_a_selection_moves_the_row(
-    shown: WaitsPanel, ui: UiContext
-) -> None:
+def test_a_click_selects_the_line_everywhere_and_a_selection_moves_the_row(shown: WaitsPanel) -> None:
     click(shown, 4)
-    assert ui.session.selection.value.line == 4
+    assert shown.session.selection.value.line == 4
     click(shown, 1)
-    assert ui.session.selection.value.line == 1
-    ui.session.select_line(3)
+    assert shown.session.selection.value.line == 1
+    shown.session.select_line(3)
     assert shown.tree.rows.node(shown.tree.currentIndex()).line == 3
-    ui.session.select_line(5)
+    shown.session.select_line(5)
     assert not shown.tree.currentIndex().isValid()
 
 
@@ -133,24 +131,21 @@ def test_instructions_have_room_in_a_narrow_panel(shown: WaitsPanel, settled: Se
     assert shown.tree.columnWidth(BAR) == WIDTHS["bar"]
 
 
-def test_waves_that_stream_in_are_added(
-    waits: WaitsPanel, ui: UiContext, open_in: Callable, qtbot: object
-) -> None:
+def test_waves_that_stream_in_are_added(waits: WaitsPanel, open_in: Callable, qtbot: object) -> None:
     trace, batch = sample()
     open_in(trace)
     assert waits.empty.sentence.text() == "Reading waves, 0 of 2, for waits …"
-    assert ui.session.store is not None
+    assert waits.session.store is not None
     for wave, text in zip(
         batch.waves, ("partial: 1 of 2 waves read", "64 cycles of stall in 2 waves"), strict=True
     ):
-        ui.session.store.add(build.batch(wave))
-        ui.session.wave_loaded()
-        qtbot.waitUntil(lambda text=text: waits.note.text() == text)  # type: ignore[attr-defined]
+        waits.session.store.add(build.batch(wave))
+        waits.session.wave_loaded()
+        qtbot.waitUntil(lambda text=text: waits.note.text() == text)
 
 
 def test_the_sheet_has_a_row_a_producer(shown: WaitsPanel) -> None:
     sheet = shown.sheet()
-    assert sheet is not None
     rows = list(sheet.rows)
     assert [len(row) for row in rows] == [len(sheet.headers)] * 2
     names = ("instruction", "text", "hits", "stall")
@@ -168,7 +163,7 @@ def test_an_empty_view_says_why(waits: WaitsPanel, open_in: Callable, qtbot: obj
     code = build.code(["v_mov_b32 v0, v1"])
     made = [build.wave("VV|", [0])]
     open_in(build.trace(code, made), [build.batch(*made)])
-    qtbot.waitUntil(lambda: "No wave ran a wait" in waits.empty.sentence.text())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: "No wave ran a wait" in waits.empty.sentence.text())
 
 
 def test_pc_samples_have_no_waits(waits: WaitsPanel, open_in: Callable) -> None:
@@ -180,15 +175,15 @@ def test_the_instruction_panel_links_executions(
     ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
 ) -> None:
     panel = TokenDetailsPanel(ui)
-    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    qtbot.addWidget(panel)
     trace, batch = sample()
     open_in(trace, [batch])
     ui.session.select_line(3)
     ui.session.select_hit(0)
-    qtbot.waitUntil(lambda: "Waited for: 1" in panel.text.toPlainText())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: "Waited for: 1" in panel.text.toPlainText())
     assert "issued at 0, 16 cycles before the wait, by vmcnt · ended the wait" in panel.text.toPlainText()
     panel.text.anchorClicked.emit(QUrl("token:0"))
-    qtbot.waitUntil(lambda: "Released by: 1" in panel.text.toPlainText())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: "Released by: 1" in panel.text.toPlainText())
     assert (ui.session.selection.value.line, ui.session.token()[1]) == (1, 0)
     assert "latency 34 cycles, by vmcnt: the wait ended with it" in panel.text.toPlainText()
     panel.text.anchorClicked.emit(QUrl("token:999"))
