@@ -13,7 +13,7 @@ import rcv_py
 from rcv_py.api import Capture, Table
 from rcv_py.cli.main import main
 from tests.api.calls import call_all
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed_json
 from tests.support.samples import sample_path, write_sample
 
 ONE_DIGIT = ("cycles_per_link",)  # what commands round
@@ -28,7 +28,7 @@ def opened(name: str) -> Capture:
 @pytest.fixture
 def told() -> Any:
     def run(command: str, name: str, *words: object) -> dict[str, Any]:
-        return json.loads(printed(command, sample_path(name), *words, "--json"))
+        return printed_json(command, sample_path(name), *words)
 
     return run
 

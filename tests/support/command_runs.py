@@ -1,6 +1,7 @@
 """Every command with every form of its table, and a runner that remembers what was printed."""
 
 import contextlib
+import csv
 import io
 import json
 import os
@@ -142,10 +143,14 @@ def printed(*words: object, code: int = 0) -> str:
     return done.out
 
 
-def printed_json(*words: object) -> dict[str, Any]:
-    """Run a command line anew and return the document that it prints with `--json`."""
-    document: dict[str, Any] = json.loads(printed(*words, "--json"))
-    return document
+def printed_json(*words: object, code: int = 0) -> Any:
+    """The document that `printed` prints with --json."""
+    return json.loads(printed(*words, "--json", code=code))
+
+
+def printed_csv(*words: object) -> list[dict[str, str]]:
+    """The rows that `printed` prints with --csv, by the names of their columns."""
+    return list(csv.DictReader(io.StringIO(printed(*words, "--csv"))))
 
 
 def refused(*words: object) -> str:

@@ -14,6 +14,7 @@ from rcv_py.state.incremental import AnswerFlag
 from rcv_py.ui.core.computing import progress_text
 from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.shared_results import waves_note
+from tests.support.opened import all_waves
 from tests.ui.window import SAMPLE
 
 
@@ -55,7 +56,7 @@ def test_an_analysis_says_how_many_waves_it_has_looked_at(ui: UiContext, open_in
             told.append(stage)
 
     trace = open_trace(SAMPLE)
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     ui.session.snapshot().of_all(ATTRIBUTION, None, Flag())
     assert {stage.name for stage in told} == {"waves", "step 2, waves"}
     assert all(0 <= stage.done <= stage.total == len(trace.waves) for stage in told)

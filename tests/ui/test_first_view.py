@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
 from rcv_py.features.isa.panel import IsaPanel
@@ -12,7 +11,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
 from tests.support.samples import markers_alone
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLES, open_sample, settle, window
+from tests.ui.window import SAMPLES, open_sample, settings_in, settle, window
 
 SIZES = [(1920, 1080), (1280, 800)]
 
@@ -58,7 +57,7 @@ def test_the_hottest_row_is_selected_a_third_from_the_top(
 
 
 def test_the_next_start_shows_the_same_rows(qtbot: QtBot, tmp_path: Path) -> None:
-    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    store = settings_in(tmp_path)
     seen = []
     for _ in range(3):
         with window(store, (1280, 800)) as app:

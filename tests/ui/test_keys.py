@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.ui.app import App
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.dialogs.keys_dialog import KeysDialog
-from tests.ui.window import window
+from tests.ui.window import settings_in, window
 
 
 def dialog_of(app: App) -> KeysDialog:
@@ -72,19 +72,18 @@ def test_a_soft_key_can_be_taken_away_and_given_back(empty_app: App, qtbot: QtBo
 
 
 def test_keys_are_kept_and_hold_in_new_windows(tmp_path: Path) -> None:
-    file = str(tmp_path / "rcv.ini")
-    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
+    with window(settings_in(tmp_path)) as app:
         app.ui.commands.run("file.new_window")
         second = app.windows.apps[-1]
         app.ui.settings.set_keys({"view.theme": ("F12",)})
         assert keys_of(second, "view.theme") == keys_of(app, "view.theme") == ["F12"]
         second.close()
-    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
+    with window(settings_in(tmp_path)) as app:
         assert keys_of(app, "view.theme") == ["F12"]
 
 
 def test_stored_keys_that_are_none_are_left_out(tmp_path: Path) -> None:
-    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    store = settings_in(tmp_path)
     for stored, found in (
         ("nonsense", {}),
         ("[1]", {}),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QSettings
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -22,7 +22,7 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import discover
 from rcv_py.ui.shell.docks import BrokenPanel, Dock
-from tests.ui.window import SAMPLE, box, open_sample, run_command, settle, window
+from tests.ui.window import SAMPLE, box, open_sample, run_command, settings_in, settle, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
 FIRST = {
@@ -105,8 +105,8 @@ def test_tab_goes_by_the_places_on_screen_whenever_panels_were_made(qtbot: QtBot
 
 def test_layout_theme_place_and_what_panels_remember_come_back(tmp_path: Path, qtbot: QtBot) -> None:
     """After one restart, and what a panel remembers that nobody sees after two."""
-    file, ticks = str(tmp_path / "rcv.ini"), {"SQ_BUSY": False}
-    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
+    ticks = {"SQ_BUSY": False}
+    with window(settings_in(tmp_path), WIDE) as app:
         workspace, session = app.window.workspace, app.ui.session
         workspace.docks["counters"].panel.load_state({"ticks": ticks})
         open_sample(app, qtbot)
@@ -120,7 +120,7 @@ def test_layout_theme_place_and_what_panels_remember_come_back(tmp_path: Path, q
         begin = session.view.value.begin
         session.set_view(TimeWindow(begin + 100, begin + 500))
         view = session.view.value
-    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
+    with window(settings_in(tmp_path), WIDE) as app:
         assert app.ui.theme.is_dark
         assert not app.window.workspace.is_shown("search")
         assert app.window.opener.recent == [SAMPLE]
@@ -131,7 +131,7 @@ def test_layout_theme_place_and_what_panels_remember_come_back(tmp_path: Path, q
         assert str(app.ui.session.selection.value) == str(place)
         assert len(app.ui.session.bookmarks.value) == 1
         assert app.ui.session.view.value == view
-    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
+    with window(settings_in(tmp_path)) as app:
         assert "counters" not in made(app)
         assert json.loads(app.ui.settings.memory("panels"))["counters"]["ticks"] == ticks
         assert app.window.workspace.docks["counters"].panel.save_state()["ticks"] == ticks

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, QSettings
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
@@ -31,7 +31,7 @@ from rcv_py.ui.shell.layouts import (
 from tests.support.fixtures import fixture_of
 from tests.support.source_places import without_sources
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLES, box, open_sample, run_command, settle, window
+from tests.ui.window import SAMPLES, box, open_sample, run_command, settings_in, settle, window
 
 FULL_HD = (1920, 1080)
 
@@ -140,7 +140,7 @@ def test_a_pinned_time_view_leaves_the_own_arrangement_as_it_is(app: App, qtbot:
 def test_a_layout_is_told_after_a_restart_and_its_second_time_view_can_be_put_back(
     tmp_path: Path, qtbot: QtBot
 ) -> None:
-    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    store = settings_in(tmp_path)
     with window(store, FULL_HD) as app:
         app.ui.commands.run("view.layout_time")
     with window(store, FULL_HD) as app:
@@ -224,13 +224,11 @@ def test_a_panel_is_moved_to_another_place_and_back(app: App, qtbot: QtBot) -> N
 
 
 def test_folded_sides_come_back_with_all_they_had(tmp_path: Path, qtbot: QtBot) -> None:
-    file = str(tmp_path / "rcv.ini")
-
-    with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
+    with window(settings_in(tmp_path), FULL_HD) as app:
         open_sample(app, qtbot)
         run_command(app, qtbot, "view.fold_left")
         wide = box(app, "isa").width()
-    with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
+    with window(settings_in(tmp_path), FULL_HD) as app:
         open_sample(app, qtbot)
         workspace = app.window.workspace
         assert workspace.folded == {"left", "bottom"}
@@ -324,8 +322,7 @@ def bare(tmp_path: Path) -> Path:
 def test_a_capture_without_sources_gives_their_room_to_the_code(
     tmp_path: Path, qtbot: QtBot, bare: Path
 ) -> None:
-    file = str(tmp_path / "rcv.ini")
-    with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
+    with window(settings_in(tmp_path), FULL_HD) as app:
         open_sample(app, qtbot)
         before = box(app, "source").width(), box(app, "isa").width()
         open_sample(app, qtbot, bare)
@@ -333,7 +330,7 @@ def test_a_capture_without_sources_gives_their_room_to_the_code(
         assert box(app, "isa").width() >= sum(before) - 320
         run_command(app, qtbot, "view.reset_layout")
         assert box(app, "source").width() <= 310, "also when it is laid out anew"
-    with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
+    with window(settings_in(tmp_path), FULL_HD) as app:
         open_sample(app, qtbot)
         assert abs(box(app, "source").width() - before[0]) <= 12, "and back, at the next start, too"
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTabBar
 from pytestqt.qtbot import QtBot
@@ -13,7 +13,7 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import discover
 from rcv_py.ui.shell.exporter import PictureLook
 from tests.support.fixtures import fixture_of
-from tests.ui.window import run_command, settle, window
+from tests.ui.window import run_command, settings_in, settle, window
 
 WIDE = (1920, 1080)
 size = fixture_of(lambda: WIDE)  # Of the window
@@ -66,10 +66,9 @@ def test_keys_of_panels_are_what_they_were(empty_app: App) -> None:
 
 
 def test_the_part_that_was_shown_comes_back(tmp_path: Path) -> None:
-    file = str(tmp_path / "rcv.ini")
-    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
+    with window(settings_in(tmp_path), WIDE) as app:
         app.window.workspace.show_panel("history")
-    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
+    with window(settings_in(tmp_path), WIDE) as app:
         assert app.window.workspace.panel("search").chosen_part == "history"
         assert app.window.workspace.panel("search").made_part("matches") is None, "nobody saw it"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, QSize, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -18,7 +18,17 @@ from rcv_py.base.text import speak
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.layouts import LAYOUTS
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLE, SAMPLES, box, open_sample, run_command, settle, show_panel, window
+from tests.ui.window import (
+    SAMPLE,
+    SAMPLES,
+    box,
+    open_sample,
+    run_command,
+    settings_in,
+    settle,
+    show_panel,
+    window,
+)
 
 LEAST_ROWS = {1080: 12, 900: 12, 800: 8}  # of the listing, by the height of the window
 
@@ -50,9 +60,9 @@ def test_the_bottom_opens_at_the_height_it_had(app: App, qtbot: QtBot, size: tup
 
 
 def test_five_starts_of_a_maximised_window_are_the_same(tmp_path: Path, qtbot: QtBot) -> None:
-    file, seen = str(tmp_path / "rcv.ini"), []
+    seen = []
     for _ in range(5):
-        with window(QSettings(file, QSettings.Format.IniFormat), None) as app:
+        with window(settings_in(tmp_path), None) as app:
             app.window.showMaximized()
             open_sample(app, qtbot)
             docks = app.window.workspace.docks
@@ -84,8 +94,7 @@ def test_the_source_gives_way_where_instructions_would_be_cut(qtbot: QtBot, reus
 
 
 def test_a_handle_moves_what_is_beside_it_and_stays_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
-    file = str(tmp_path / "rcv.ini")
-    with window(QSettings(file, QSettings.Format.IniFormat), (1600, 900)) as app:
+    with window(settings_in(tmp_path), (1600, 900)) as app:
         open_sample(app, qtbot)
         before = {name: box(app, name) for name in ("triage", "isa", "source", "compute_unit")}
         handle = app.window.workspace.splitters["main"].handle(1)
@@ -96,7 +105,7 @@ def test_a_handle_moves_what_is_beside_it_and_stays_after_a_restart(tmp_path: Pa
         assert box(app, "triage").width() == pytest.approx(before["triage"].width() + 60, abs=3)
         assert box(app, "compute_unit").height() == before["compute_unit"].height()
         after = {name: box(app, name) for name in before}
-    with window(QSettings(file, QSettings.Format.IniFormat), (1600, 900)) as app:
+    with window(settings_in(tmp_path), (1600, 900)) as app:
         open_sample(app, qtbot)
         assert {name: box(app, name) for name in before} == after
 
@@ -149,7 +158,7 @@ def test_a_capture_without_waves_says_so_in_a_low_window_and_the_rest_in_a_tip(
 def test_a_new_capture_opens_with_findings_and_a_known_one_as_it_was_left(
     tmp_path: Path, qtbot: QtBot
 ) -> None:
-    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    store = settings_in(tmp_path)
     with window(store, (1920, 1080)) as app:
         open_sample(app, qtbot)
         show_panel(app, qtbot, "search")
@@ -192,8 +201,7 @@ def columns(app: App) -> list[str]:
 
 def test_columns_come_back_after_captures_that_lack_them(tmp_path: Path, qtbot: QtBot) -> None:
     """Some are hidden for lack of room when another capture is opened, which has none of them."""
-    file = str(tmp_path / "rcv.ini")
-    with window(QSettings(file, QSettings.Format.IniFormat), (1920, 1080)) as app:
+    with window(settings_in(tmp_path), (1920, 1080)) as app:
         open_sample(app, qtbot)
         usual = columns(app)
         assert usual.index("share_of_total") < usual.index("cost")
@@ -203,9 +211,9 @@ def test_columns_come_back_after_captures_that_lack_them(tmp_path: Path, qtbot: 
         assert len(columns(app)) < len(usual)
         open_sample(app, qtbot, SAMPLES / "placeholder")
     for sample in (SAMPLES / "placeholder", SAMPLES / "pc_sampling", SAMPLE):
-        with window(QSettings(file, QSettings.Format.IniFormat), (900, 800)) as app:
+        with window(settings_in(tmp_path), (900, 800)) as app:
             open_sample(app, qtbot, sample)
-    with window(QSettings(file, QSettings.Format.IniFormat), (900, 800)) as app:
+    with window(settings_in(tmp_path), (900, 800)) as app:
         app.window.resize(1920, 1080)
         for sample in (SAMPLES / "placeholder", SAMPLE, SAMPLES / "pc_sampling", SAMPLE):
             open_sample(app, qtbot, sample)
@@ -213,9 +221,8 @@ def test_columns_come_back_after_captures_that_lack_them(tmp_path: Path, qtbot: 
 
 
 def test_a_window_that_was_wide_folds_its_sides_where_there_is_no_room(tmp_path: Path, qtbot: QtBot) -> None:
-    file = str(tmp_path / "rcv.ini")
     for size, folded in (((1920, 1080), set()), ((1280, 800), {"left", "right"}), ((1280, 800), {"right"})):
-        with window(QSettings(file, QSettings.Format.IniFormat), size) as app:
+        with window(settings_in(tmp_path), size) as app:
             open_sample(app, qtbot)
             assert app.window.workspace.folded == folded | {"bottom"}
             if folded:
@@ -224,9 +231,8 @@ def test_a_window_that_was_wide_folds_its_sides_where_there_is_no_room(tmp_path:
 
 
 def test_the_row_of_the_selected_wave_is_in_sight_at_the_next_start(tmp_path: Path, qtbot: QtBot) -> None:
-    file = str(tmp_path / "rcv.ini")
     for start in range(2):
-        with window(QSettings(file, QSettings.Format.IniFormat), (1280, 640)) as app:
+        with window(settings_in(tmp_path), (1280, 640)) as app:
             open_sample(app, qtbot)
             panel = app.window.workspace.panel("compute_unit")
             if not start:
@@ -259,7 +265,7 @@ def test_columns_that_a_user_moved_keep_their_order_over_captures_without_them(
 def test_the_layout_is_reset_with_the_columns_of_panels_that_were_never_seen(tmp_path: Path) -> None:
     state = {"shown": {"hits": False}, "by_hand": {"text": 50}, "order": ["cost", "text"]}
     kept = {"isa": {"table": {"columns": state, "sort": ["cost", True]}}}
-    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    store = settings_in(tmp_path)
     store.setValue("memory/panels", json.dumps(kept))
     with window(store) as app:
         dock = app.window.workspace.docks["isa"]
@@ -277,9 +283,9 @@ NEAR_PX = 10
 class User:
     """Uses the window at random, and looks after each action whether it is as it was."""
 
-    def __init__(self, file: Path, qtbot: QtBot) -> None:
+    def __init__(self, folder: Path, qtbot: QtBot) -> None:
         self.random, self.stack = Random(SEED), ExitStack()
-        self._file, self._qtbot = str(file), qtbot
+        self._folder, self._qtbot = folder, qtbot
         self._language, self._size, self._capture = "en", (1920, 1080), SAMPLE
         self._known: dict[tuple[object, ...], tuple[int, dict[str, QSize]]] = {}
         self._all_columns: dict[tuple[int, int], list[str]] = {}  # where there is room, by size of the window
@@ -289,8 +295,7 @@ class User:
 
     def _start(self) -> App:
         use("zh_CN") if self._language == "zh" else speak(None)
-        store = QSettings(self._file, QSettings.Format.IniFormat)
-        app = self.stack.enter_context(window(store, self._size))
+        app = self.stack.enter_context(window(settings_in(self._folder), self._size))
         open_sample(app, self._qtbot, self._capture)
         return app
 
@@ -380,7 +385,7 @@ class User:
 def test_an_hour_of_use_wears_nothing_out(tmp_path: Path, qtbot: QtBot) -> None:
     """Random actions; `RCV_SEED` chooses others."""
     print(f"RCV_SEED={SEED}")
-    user = User(tmp_path / "rcv.ini", qtbot)
+    user = User(tmp_path, qtbot)
     often = [user.fold, user.open_tab, user.show_side_panel, user.only_code_and_back, user.second_time_view]
     often = [*often * 4, *[user.layout, user.capture, user.resize] * 3, user.restart, user.language]
     try:

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.settings import OPTIONS
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
+from tests.ui.window import settings_in
 
 EDITORS = {bool: QCheckBox, int: QSpinBox, str: QComboBox}
 
@@ -25,7 +25,7 @@ def test_every_option_has_the_fitting_editor(qtbot: QtBot) -> None:
 
 
 def test_editing_changes_the_option_and_the_other_way_round(tmp_path: Path, qtbot: QtBot) -> None:
-    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    store = settings_in(tmp_path)
     settings = Settings(store)
     dialog = SettingsDialog(settings)
     qtbot.addWidget(dialog)
@@ -40,7 +40,7 @@ def test_editing_changes_the_option_and_the_other_way_round(tmp_path: Path, qtbo
     settings["hotspot.bins"] = 16
     assert dialog.editors["hotspot.bins"].value() == 16
     store.sync()
-    again = Settings(QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat))
+    again = Settings(settings_in(tmp_path))
     assert (again["hotspot.bins"], again["look.theme"], again["isa.show_idle"]) == (16, "dark", False)
     dialog.restore_defaults()
     assert all(settings[option.name] == option.default for option in OPTIONS)

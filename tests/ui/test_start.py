@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QSettings, QTimer
+from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -19,6 +19,7 @@ from rcv_py.tuning import shiboken_import
 from rcv_py.ui.app import App, start
 from tests.support.limits import HANG_MS, HANG_S
 from tests.support.paths import ROOT
+from tests.ui.window import settings_in
 
 MOST_MS = 2 * HANG_MS  # more than tests wait
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
@@ -204,7 +205,7 @@ def test_a_pyqtgraph_that_needs_more_is_imported_as_it_is() -> None:
 
 
 def test_what_was_seen_last_is_made_before_the_window_is_shown(tmp_path: Any) -> None:
-    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    store = settings_in(tmp_path)
     store.setValue("memory/seen", "waits nonsense")
     app = start(store, has_capture=True)
     try:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
@@ -11,7 +11,7 @@ from rcv_py.base import resources
 from rcv_py.ui.app import App
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.shell.dialogs.docs_dialog import DocsDialog
-from tests.ui.window import SAMPLE, settle, window
+from tests.ui.window import SAMPLE, settings_in, settle, window
 
 
 def test_the_first_page_offers_samples_and_keys(blank: App, qtbot: QtBot) -> None:
@@ -38,7 +38,7 @@ def test_return_opens_a_sample(blank: App, qtbot: QtBot) -> None:
 
 
 def test_the_palette_names_captures_as_people_do(tmp_path: Path, qtbot: QtBot) -> None:
-    with window(QSettings(str(tmp_path / "x.ini"), QSettings.Format.IniFormat)) as app:
+    with window(settings_in(tmp_path)) as app:
         path = tmp_path / "gemm" / "ui_output_agent_38430_dispatch_44"
         path.mkdir(parents=True)
         app.window.opener.remember(path, "kernel_gemm_0")
@@ -49,7 +49,7 @@ def test_the_palette_names_captures_as_people_do(tmp_path: Path, qtbot: QtBot) -
 
 
 def test_recent_captures_are_listed_newest_first_and_once(tmp_path: Path, qtbot: QtBot) -> None:
-    with window(QSettings(str(tmp_path / "x.ini"), QSettings.Format.IniFormat)) as app:
+    with window(settings_in(tmp_path)) as app:
         opener = app.window.opener
         for name in ("a", "b", "a"):
             (tmp_path / name).mkdir(exist_ok=True)

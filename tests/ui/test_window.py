@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings, QSize
+from PySide6.QtCore import QSize
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import NotATrace
@@ -22,7 +22,7 @@ from rcv_py.ui.widgets.empty_state import WithEmptyState
 from tests.support.limits import HANG_S
 from tests.support.samples import sample_path
 from tests.support.window_fixtures import Reused
-from tests.ui.window import SAMPLE, box, open_sample, run_command, settle, window
+from tests.ui.window import SAMPLE, box, open_sample, run_command, settings_in, settle, window
 
 EXPECTED = {
     "overview", "global_timeline", "compute_unit", "utilization", "explorer", "isa", "source",
@@ -99,11 +99,10 @@ def test_the_overview_cannot_be_closed(blank: App) -> None:
 
 
 def test_a_ruined_settings_file_is_no_obstacle(tmp_path: Path) -> None:
-    file = tmp_path / "rcv.ini"
-    file.write_text(
+    (tmp_path / "rcv.ini").write_text(
         "[memory]\ngeometry=1\nlayout=@Invalid()\npanels={oops\n[look]\ntheme=plaid\nfont_size=900\n"
     )
-    with window(QSettings(str(file), QSettings.Format.IniFormat)) as app:
+    with window(settings_in(tmp_path)) as app:
         texts = [problem.text for problem in app.ui.session.problems.value]
         assert len(texts) == 2
         assert all("default" in text for text in texts)

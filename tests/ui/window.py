@@ -74,6 +74,11 @@ def window(
     assert not errors, errors
 
 
+def settings_in(folder: Path) -> QSettings:
+    """Settings in a file of a folder, as they are kept from one start to the next."""
+    return QSettings(str(folder / "rcv.ini"), QSettings.Format.IniFormat)
+
+
 def settle(app: App, qtbot: object) -> None:
     """Wait until nothing is left to do, and what is shown is painted."""
     end = monotonic() + HANG_S

@@ -13,6 +13,7 @@ from rcv_py.work import findings
 from rcv_py.work.findings import STOPPED, FindingsInView
 from tests.support.findings import findings_near
 from tests.support.limits import HANG_S
+from tests.support.opened import all_waves
 from tests.support.samples import sample_path, write_sample
 
 
@@ -29,7 +30,7 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[FindingsInView]:
 def test_a_process_finds_the_same(process: FindingsInView) -> None:
     trace = open_trace(sample_path("matmul_small"))
     found = process.find(trace, ())
-    direct = findings_near(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    direct = findings_near(trace, [all_waves(trace)])
     assert found.findings == direct.findings
     assert found.numbers == direct.numbers
     assert process.find(trace, ()) is found, "it is looked for once"

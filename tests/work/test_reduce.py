@@ -26,6 +26,7 @@ from tests.support.busy_forever import BusyReader, begun
 from tests.support.deadly_readers import Mortal, Only
 from tests.support.equal import differences
 from tests.support.neighbours import BESIDE, after
+from tests.support.opened import all_waves
 from tests.support.processes import wait_until
 from tests.support.samples import sample_path, write_sample
 from tests.support.wave_folder import reader, trace, wave
@@ -62,10 +63,6 @@ def answered(trace: Trace, rows: Sequence[int] | None = None, **options: Any) ->
     return found
 
 
-def whole(trace: Trace) -> list[WaveBatch]:
-    return [trace.reader.read(list(range(len(trace.waves))))]
-
-
 @pytest.mark.parametrize(
     ("name", "workers"),
     [
@@ -76,8 +73,8 @@ def whole(trace: Trace) -> list[WaveBatch]:
 def test_answers_are_those_of_waves_in_memory(name: str, workers: int, tiny: None) -> None:
     trace = open_trace(sample_path(name))
     found = answered(trace, workers=workers)
-    assert not differences(found.of(LOOPS), LOOPS.of(trace, whole(trace)))
-    assert found.of(BESIDE) == BESIDE.of(trace, whole(trace))
+    assert not differences(found.of(LOOPS), LOOPS.of(trace, [all_waves(trace)]))
+    assert found.of(BESIDE) == BESIDE.of(trace, [all_waves(trace)])
     assert found.read == found.waves == len(trace.waves)
     assert not active_children()
 
@@ -90,8 +87,8 @@ def test_what_explains_is_of_the_waves_that_are_chosen(workers: int, early: Trac
         assert found.of(LOOPS).waves == len(early.waves)
         found.ask(BOTH, chosen)
     for rows in (None, chosen):
-        assert found.of(BESIDE, rows) == BESIDE.of(early, whole(early), rows)
-        assert not differences(found.of(LOOPS, rows), LOOPS.of(early, whole(early), rows))
+        assert found.of(BESIDE, rows) == BESIDE.of(early, [all_waves(early)], rows)
+        assert not differences(found.of(LOOPS, rows), LOOPS.of(early, [all_waves(early)], rows))
     assert not active_children()
 
 
@@ -102,8 +99,8 @@ def test_a_staged_analysis_knows_all_waves_and_explains_those_that_count(
     staged, chosen = Staged(BESIDE, after), frozenset({0, 1, 2})
     with Reducer(early, workers=workers) as found:
         found.ask((staged,), chosen)
-        assert found.of(staged, chosen) == (len(BESIDE.of(early, whole(early))),) * 3
-        assert found.of(staged, chosen) == staged.of(early, whole(early), chosen)
+        assert found.of(staged, chosen) == (len(BESIDE.of(early, [all_waves(early)])),) * 3
+        assert found.of(staged, chosen) == staged.of(early, [all_waves(early)], chosen)
 
 
 def test_what_was_not_asked_for_is_looked_for_when_it_is_wanted(early: Trace, tiny: None) -> None:
@@ -111,7 +108,7 @@ def test_what_was_not_asked_for_is_looked_for_when_it_is_wanted(early: Trace, ti
     with found:
         found.ask((LOOPS,))
     assert not active_children()
-    assert found.of(BESIDE) == BESIDE.of(early, whole(early))
+    assert found.of(BESIDE) == BESIDE.of(early, [all_waves(early)])
     assert not active_children()
 
 
@@ -132,7 +129,7 @@ def test_waves_in_memory_are_not_read(workers: int, early: Trace, tiny: None) ->
     held = [early.reader.read([row]) for row in range(1, len(early.waves))]
     alone = replace(early, reader=Only(early.reader, 0))
     found = answered(alone, held=held, workers=workers)
-    assert found.of(BESIDE) == BESIDE.of(early, whole(early))
+    assert found.of(BESIDE) == BESIDE.of(early, [all_waves(early)])
     assert not found.missing
 
 
@@ -181,8 +178,8 @@ def test_damaged_files_cost_only_their_waves(workers: int, copied: Path, tiny: N
     assert list(found.missing) == [1, 2]
     assert found.read == 14
     assert found.of(LOOPS).waves == 14
-    assert found.of(BESIDE) == BESIDE.of(trace, whole(trace))
-    assert found.missing == dict(whole(trace)[0].missing)
+    assert found.of(BESIDE) == BESIDE.of(trace, [all_waves(trace)])
+    assert found.missing == dict(all_waves(trace).missing)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -211,8 +208,8 @@ def test_processes_that_die_cost_time_and_no_wave(
     assert {int(path.name) for path in tmp_path.iterdir()} == deadly, "each ended a process"
     assert not found.errors
     assert not found.missing
-    assert not differences(found.of(LOOPS), LOOPS.of(early, whole(early)))
-    assert found.of(BESIDE) == BESIDE.of(early, whole(early))
+    assert not differences(found.of(LOOPS), LOOPS.of(early, [all_waves(early)]))
+    assert found.of(BESIDE) == BESIDE.of(early, [all_waves(early)])
     assert not active_children()
 
 

@@ -1,8 +1,6 @@
 """`rcv compare` says whether there is a difference beyond noise, and is a gate for scripts."""
 
 import csv
-import io
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +11,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.synth.samples import SAMPLES, NamedSample
-from tests.support.command_runs import printed, refused, run_anew
+from tests.support.command_runs import printed, printed_csv, printed_json, refused, run_anew
 from tests.support.plain_capture import PlainWave, plain
 from tests.support.samples import sample_path, write_sample
 
@@ -138,7 +136,7 @@ def test_a_folder_that_is_none_is_told(product: Path) -> None:
 @pytest.mark.parametrize("by", ["instruction", "source", "block", "class"])
 def test_json_and_csv_say_the_same(by: str, pair: Pair) -> None:
     words = (*pair, "--by", by, "--top", 0)
-    document = json.loads(printed("compare", *words, "--json"))
+    document = printed_json("compare", *words)
     assert document["schema"] == "rcv.compare/2"
     assert (document["verdict"], document["per"]) == ("no difference beyond noise", "launch")
     kernel, waves = document["kernel"], [_working(folder) for folder in pair]
@@ -148,7 +146,7 @@ def test_json_and_csv_say_the_same(by: str, pair: Pair) -> None:
     hits = [sum(len(wave.tokens) for wave in some) / len(some) for some in waves]
     assert kernel["hits_per_wave"] == pytest.approx(hits)
     assert len(document["rows"]) == document["total_rows"]
-    rows = list(csv.DictReader(io.StringIO(printed("compare", *words, "--csv"))))
+    rows = printed_csv("compare", *words)
     assert [row["name"] for row in rows] == [row["name"] for row in document["rows"]]
     assert [float(row["delta"]) for row in rows] == [row["delta"] for row in document["rows"]]
     real = [row["is_beyond_noise"] for row in document["rows"]]
@@ -260,7 +258,7 @@ def _amounts(folder: Path) -> tuple[float, float, float]:
 
 
 def test_work_is_counted_a_wave_and_costs_cycles(pair: Pair) -> None:
-    document = json.loads(printed("compare", *pair, "--by", "work", "--waves", "all", "--json"))
+    document = printed_json("compare", *pair, "--by", "work", "--waves", "all")
     found = {row["name"]: (row["a"], row["b"]) for row in document["rows"]}
     for at, folder in enumerate(pair):
         executions, operations, cycles = _amounts(folder)

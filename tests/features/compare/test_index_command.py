@@ -1,7 +1,5 @@
 """`rcv index`: the overview of a library."""
 
-import csv
-import io
 import json
 import shutil
 from html.parser import HTMLParser
@@ -19,7 +17,7 @@ from rcv_py.results.field import ShownIn
 from rcv_py.work.library import library_rows
 from tests.features.health.test_command import apart
 from tests.support import folders
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_csv, printed_json, refused
 from tests.support.command_runs import run as run_once
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
@@ -68,7 +66,7 @@ def mixed(tmp_path: Path) -> Path:
 
 
 def test_every_capture_is_there_once(library: Path) -> None:
-    document = json.loads(printed("index", library, "--json"))
+    document = printed_json("index", library)
     assert document["schema"] == "rcv.index/2"
     rows = {Path(row["path"]): row for row in document["captures"]}
     assert len(document["captures"]) == len(rows)
@@ -96,10 +94,10 @@ def test_the_duration_is_that_of_the_record(recorded: list[Path], rows: dict[str
     """From the first start to the last end of a wave, engine by engine moved to one clock: here all agree."""
     for folder in recorded:
         row = rows[folder.name]
-        occupancy = json.loads(printed("occupancy", folder, "--json"))["rows"][0]
+        occupancy = printed_json("occupancy", folder)["rows"][0]
         assert row["duration"] == occupancy["end"] - occupancy["start"]
         assert row["duration_ns"] == pytest.approx(row["duration"] / 2.2, rel=0.2)
-        limits = json.loads(printed("occupancy", folder, "--limits", "--json"))
+        limits = printed_json("occupancy", folder, "--limits")
         assert (row["waves_per_simd"], row["limiter"]) == (limits["waves_per_simd"], limits["binding"] or "")
 
 
@@ -109,9 +107,7 @@ def test_a_capture_without_a_source_line_is_not_healthy(rows: dict[str, dict[str
     for row in unmapped:
         assert row["health"] == "No instruction has a source line"
     note = next(
-        note
-        for note in json.loads(printed("check", unmapped[0]["path"], "--json"))["notes"]
-        if note["name"] == "debug_info"
+        note for note in printed_json("check", unmapped[0]["path"])["notes"] if note["name"] == "debug_info"
     )
     assert "-g" in note["remedy"]
     assert "source line" in note["consequence"]
@@ -119,13 +115,13 @@ def test_a_capture_without_a_source_line_is_not_healthy(rows: dict[str, dict[str
 
 def test_findings_are_those_of_triage(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to(sample_path("gfx12"), target_is_directory=True)
-    row = json.loads(printed("index", tmp_path, "--findings", "--json"))["captures"][0]
-    assert row["finding"] == json.loads(printed("triage", tmp_path / "a", "--json"))["headline"]
-    assert json.loads(printed("index", tmp_path, "--json"))["captures"][0]["finding"] == ""
+    row = printed_json("index", tmp_path, "--findings")["captures"][0]
+    assert row["finding"] == printed_json("triage", tmp_path / "a")["headline"]
+    assert printed_json("index", tmp_path)["captures"][0]["finding"] == ""
 
 
 def test_what_is_not_known_is_null(mixed: Path) -> None:
-    rows = {row["capture"]: row for row in json.loads(printed("index", mixed, "--json"))["captures"]}
+    rows = {row["capture"]: row for row in printed_json("index", mixed)["captures"]}
     numbers = [name for name, value in rows["first"].items() if isinstance(value, int | float)]
     assert len(numbers) > 12
     assert all(rows["broken"][name] is None for name in numbers)
@@ -141,14 +137,14 @@ def test_replicates_are_named_with_their_noise(library: Path, rows: dict[str, di
 @pytest.mark.parametrize("order", LIBRARY_ORDERS)
 def test_every_order(order: str, mixed: Path) -> None:
     assert set(LIBRARY_ORDERS) == set(ORDERS)
-    rows = list(csv.DictReader(io.StringIO(printed("index", mixed, "--csv", "--sort", order))))
+    rows = printed_csv("index", mixed, "--sort", order)
     assert {row["capture"] for row in rows} == {"first", "deep", "broken"}
     if order == "health":
         assert rows[0]["capture"] == "broken"
 
 
 def test_a_capture_that_cannot_be_opened_says_why(mixed: Path) -> None:
-    rows = {row["capture"]: row for row in json.loads(printed("index", mixed, "--json"))["captures"]}
+    rows = {row["capture"]: row for row in printed_json("index", mixed)["captures"]}
     assert rows["broken"]["error"].endswith(".")
     assert not rows["first"]["error"]
     text = printed("index", mixed)
@@ -157,9 +153,9 @@ def test_a_capture_that_cannot_be_opened_says_why(mixed: Path) -> None:
 
 
 def test_how_deep_and_how_many(mixed: Path) -> None:
-    rows = json.loads(printed("index", mixed, "--json", "--depth", 2))["captures"]
+    rows = printed_json("index", mixed, "--depth", 2)["captures"]
     assert {row["capture"] for row in rows} == {"first", "broken"}
-    document = json.loads(printed("index", mixed, "--json", "--limit", 1))
+    document = printed_json("index", mixed, "--limit", 1)
     assert (len(document["captures"]), document["left_out"]) == (1, 2)
 
 

@@ -1,7 +1,5 @@
 """`rcv trend` and `rcv compare` of several: which build takes more cycles, beyond noise."""
 
-import csv
-import io
 import json
 import os
 from pathlib import Path
@@ -11,7 +9,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from tests.support import folders
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_csv, printed_json, refused
 from tests.support.samples import write_sample
 
 NIGHTS = ("mon", "tue", "wed")
@@ -22,7 +20,7 @@ BEGIN = 69_000  # no wave of the sample starts before
 
 
 def rows_of(*words: object, code: int = 0) -> list[dict]:
-    return json.loads(printed(*words, *HERE, "--json", code=code))["captures"]
+    return printed_json(*words, *HERE, code=code)["captures"]
 
 
 @pytest.fixture(scope="module")
@@ -99,19 +97,19 @@ def test_what_it_says_is_what_compare_says(nights: Path) -> None:
 
 
 def test_the_document_names_the_first_that_takes_more(nights: Path) -> None:
-    document = json.loads(printed("trend", nights, "--json", "--waves", "all", *HERE))
+    document = printed_json("trend", nights, "--waves", "all", *HERE)
     assert document["first_more"] == str(nights / "tue")
     assert document["about"]["waves"]["chosen"] == "all"
     assert document["about"]["captures"] == ["mon", "other", "tue", "wed", "broken"]
     assert [text.partition(":")[0] for text in document["about"]["problems"]][-1] == "broken"
-    assert json.loads(printed("trend", nights / "mon", "--json"))["first_more"] is None
+    assert printed_json("trend", nights / "mon")["first_more"] is None
 
 
 def test_other_forms(nights: Path) -> None:
     text = printed("trend", nights)
     assert text.startswith(f"5 captures below {nights}; 2 differ from the previous one beyond noise\n")
     assert "\ntue (B), compared with mon (A):\n    The launch of B takes 50.0 % more cycles" in text
-    rows = list(csv.DictReader(io.StringIO(printed("trend", nights, *HERE, "--csv"))))
+    rows = printed_csv("trend", nights, *HERE)
     assert [row["verdict"] for row in rows if row["capture"] == "tue"] == ["takes more cycles"]
     table = printed("trend", nights, *HERE, "--markdown").splitlines()
     assert len(table) == 2 + 5
@@ -155,7 +153,7 @@ def test_each_is_compared_with_a(nights: Path) -> None:
 
 def test_processes_find_the_same(nights: Path) -> None:
     words = ("compare", nights / "mon", nights / "tue", nights / "wed")
-    assert json.loads(printed(*words, "--json"))["captures"] == rows_of(*words)
+    assert printed_json(*words)["captures"] == rows_of(*words)
 
 
 def test_a_replicate_counts_for_all_of_them(nights: Path) -> None:

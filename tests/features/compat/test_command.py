@@ -1,7 +1,5 @@
 """`rcv hotspot`: what the scripts print stands under headings, the header is right, mistakes are told."""
 
-import csv
-import io
 import json
 import re
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_csv, printed_json, refused
 from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.opened import VARIED
 from tests.support.paths import ROOT
@@ -64,7 +62,7 @@ def vector_registers(folder: Path) -> int:
 
 
 def test_the_header_of_every_capture(capture: Path) -> None:
-    found = json.loads(printed("hotspot", capture, "--json"))["occupancy"]
+    found = printed_json("hotspot", capture)["occupancy"]
     used = {one["name"]: one for one in found["limits"]}
     assert used["vector registers"]["used"] >= vector_registers(capture)
     assert used["vector registers"]["allocated"] % 8 == 0
@@ -78,7 +76,7 @@ def test_as_many_waves_fit_as_registers_are_left_for(name: str) -> None:
     folder = sample_path(name)
     registers = vector_registers(folder)
     fit = 512 // (-(-registers // 8) * 8)
-    found = json.loads(printed("hotspot", folder, "--json"))["occupancy"]
+    found = printed_json("hotspot", folder)["occupancy"]
     (used,) = (one["used"] for one in found["limits"] if one["name"] == "vector registers")
     assert used == registers
     assert (found["waves_per_simd"], found["binding"]) == (
@@ -90,7 +88,7 @@ classed = fixture_of(sample_path, "matmul_small")  # A capture with many classes
 
 
 def test_classes_hold_all_cycles(classed: Path) -> None:
-    found = json.loads(printed("hotspot", classed, "--by", "class", "--top", "0", "--json"))
+    found = printed_json("hotspot", classed, "--by", "class", "--top", "0")
     latency = sum(token.duration for tokens in plain(classed).by_line().values() for token in tokens)
     assert sum(row["latency"] for row in found["rows"]) == found["totals"]["latency"] == latency
     assert sum(row["share_of_total"] for row in found["rows"]) == pytest.approx(1, abs=1e-4)
@@ -101,7 +99,7 @@ def test_sources_are_short_in_tables_and_whole_in_documents(tmp_path: Path) -> N
     text = printed("hotspot", folder, "--top", "1")
     assert text.count("tile_io.h:20") == 1
     assert "/tile_io.h" not in text
-    source = json.loads(printed("hotspot", folder, "--top", "1", "--json"))["rows"][0]["source"]
+    source = printed_json("hotspot", folder, "--top", "1")["rows"][0]["source"]
     assert source.startswith("/")
     assert source.endswith("/tile_io.h:20")
     write_sample("gfx12", tmp_path)
@@ -135,8 +133,8 @@ def test_mistakes(words: list[str], says: str) -> None:
 
 def test_spreadsheets_have_the_rows_of_the_document() -> None:
     words = ("hotspot", str(sample_path("vector_add")), "--like", "old", "--top", "3")
-    rows = json.loads(printed(*words, "--json"))["rows"]
-    table = list(csv.DictReader(io.StringIO(printed(*words, "--csv"))))
+    rows = printed_json(*words)["rows"]
+    table = printed_csv(*words)
     assert table == [{name: str(value) for name, value in row.items()} for row in rows]
 
 

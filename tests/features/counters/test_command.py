@@ -1,14 +1,12 @@
 """`rcv counters`: names, summaries, curves, formulas and their mistakes."""
 
-import csv
-import io
 import json
 from pathlib import Path
 
 import pytest
 
 from rcv_py.cli.main import main
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_csv, printed_json, refused
 from tests.support.samples import write_sample
 
 
@@ -29,17 +27,17 @@ def test_a_summary(folder: str) -> None:
 
 
 def test_the_matrix_unit_is_as_busy_as_passes_say(folder: str) -> None:
-    rows = {row["name"]: row for row in json.loads(printed("counters", folder, "--json"))["counters"]}
+    rows = {row["name"]: row for row in printed_json("counters", folder)["counters"]}
     assert rows["MFMA_util"]["max"] <= 100
     assert rows["CU_busy"]["max"] <= 100
-    simds = json.loads(printed("summary", folder, "--json"))["simds"]
+    simds = printed_json("summary", folder)["simds"]
     by_passes = sum(row["mfma_busy"] for row in simds) / sum(row["simd_cycles"] for row in simds)
     counted = rows["VALU_MFMA_BUSY_CYCLES"]["total"] / 4 / rows["BUSY_CU_CYCLES"]["total"]
     assert 0.9 * by_passes < counted <= by_passes, "a SIMD may hold no wave while its compute unit does"
 
 
 def test_names_only(folder: str) -> None:
-    document = json.loads(printed("counters", folder, "--list", "--json"))
+    document = printed_json("counters", folder, "--list")
     assert document["schema"] == "rcv.counters.list/2"
     assert len(document["counters"]) == 8
     assert document["counters"][0]["interval"] == 40
@@ -60,7 +58,7 @@ def test_formulas_and_places(folder: str, tmp_path: Path) -> None:
 
 
 def test_curves_as_csv(folder: str) -> None:
-    rows = list(csv.DictReader(io.StringIO(printed("counters", folder, "--raw", "--csv"))))
+    rows = printed_csv("counters", folder, "--raw")
     assert {row["name"] for row in rows} >= {"BUSY_CU_CYCLES", "ACTIVE_INST_FLAT"}
     assert "GPUutil" not in {row["name"] for row in rows}
     one = [int(row["time"]) for row in rows if row["name"] == "ACTIVE_INST_FLAT"]
@@ -85,7 +83,7 @@ def test_places_that_are_not_there(folder: str) -> None:
 def test_without_counters_it_says_how_to_record_them(tmp_path: Path) -> None:
     write_sample("matmul_small", tmp_path, seed=3)
     assert "--att-perfcounter-ctrl 8 --att-perfcounters" in printed("counters", tmp_path)
-    assert json.loads(printed("counters", tmp_path, "--json"))["counters"] == []
+    assert printed_json("counters", tmp_path)["counters"] == []
 
 
 def test_a_division_by_zero_is_named(folder: str) -> None:
@@ -94,7 +92,7 @@ def test_a_division_by_zero_is_named(folder: str) -> None:
     said = printed(*words)
     assert "R divides by zero in every sample, so it has no value." in said
     assert "S divides" not in said
-    rows = {row["name"]: row for row in json.loads(printed(*words, "--json"))["counters"]}
+    rows = {row["name"]: row for row in printed_json(*words)["counters"]}
     assert rows["R"]["mean"] is None
     assert rows["R"]["why_unknown"].startswith("R divides by zero")
     assert rows["S"]["why_unknown"] == rows["BUSY_CU_CYCLES"]["why_unknown"] == ""

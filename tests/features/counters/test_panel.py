@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import Qt
 
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.base.problems import Affects, Problem, Severity
@@ -21,6 +21,7 @@ from rcv_py.ui.core.settings_store import Settings
 from tests.support.code_samples import trace as small_trace
 from tests.support.samples import write_sample
 from tests.support.window_fixtures import panel_fixture
+from tests.ui.window import settings_in
 
 Settled = Callable[[], None]
 OpenIn = Callable[..., None]
@@ -272,7 +273,7 @@ def test_without_counters_the_language_is_checked(
 
 
 def test_files_lie_in_the_folder_of_settings(tmp_path: Path) -> None:
-    settings = Settings(QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat))
+    settings = Settings(settings_in(tmp_path))
     assert settings.folder == tmp_path
     assert Settings(None).folder is None
     files = FormulaFiles(settings.folder)

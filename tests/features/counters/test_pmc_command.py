@@ -2,14 +2,13 @@
 
 import csv
 import io
-import json
 import re
 from pathlib import Path
 
 import pytest
 
 from rcv_py.cli.main import main
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_json, refused
 from tests.support.pmc import write_long, write_tables
 
 
@@ -94,7 +93,7 @@ def test_our_table(tables: list[str]) -> None:
 
 def test_documents(tables: list[str]) -> None:
     words = ["pmc", *tables, "--ideal-mb", "8590"]
-    document = json.loads(printed(*words, "--json"))
+    document = printed_json(*words)
     assert document["schema"] == "rcv.pmc/2"
     first = document["rows"][0]
     # By hand: 70,000,000 reads of which 350,000 have 32 bytes, a dispatch.
@@ -110,7 +109,7 @@ def test_documents(tables: list[str]) -> None:
         first["read_min"],
         "minimal",
     )
-    assert [one["dispatch"] for one in json.loads(printed(*words, "--by", "dispatch", "--json"))["rows"]] == [
+    assert [one["dispatch"] for one in printed_json(*words, "--by", "dispatch")["rows"]] == [
         "11",
         "10",
         "12",

@@ -2,14 +2,13 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import pytest
 
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.arguments import parse
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_json
 from tests.support.samples import write_sample
 
 
@@ -21,7 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_json_has_a_schema_and_every_marker(folder: Path) -> None:
-    made = json.loads(printed("events", str(folder), "--json"))
+    made = printed_json("events", str(folder))
     assert made["schema"] == "rcv.events/2"
     assert made["problems"] == []
     assert {row["kind"] for row in made["rows"]} == {"marker"}

@@ -28,6 +28,7 @@ from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.panel import UiContext
+from tests.support.opened import all_waves
 from tests.support.samples import write_sample
 from tests.support.traces import made_trace
 from tests.ui.window import SAMPLE
@@ -48,7 +49,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Trace]:
 
 
 def read(trace: Trace) -> list:
-    return [trace.reader.read(list(range(len(trace.waves))))]
+    return [all_waves(trace)]
 
 
 @pytest.fixture

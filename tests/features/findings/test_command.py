@@ -1,8 +1,5 @@
 """`rcv triage` prints what the page shows."""
 
-import csv
-import io
-import json
 import shutil
 from pathlib import Path
 
@@ -11,16 +8,17 @@ import pytest
 from rcv_py.features.findings.result import finding_table
 from rcv_py.formats.open import open_trace
 from rcv_py.work.whatif import with_predictions
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_csv, printed_json, refused
 from tests.support.findings import findings_near
+from tests.support.opened import all_waves
 from tests.support.samples import sample_path, write_sample
 
 
 def test_json_is_what_the_engine_says() -> None:
     folder = sample_path("matmul_small")
-    document = json.loads(printed("triage", folder, "--json", "--top", 0))
+    document = printed_json("triage", folder, "--top", 0)
     trace = open_trace(folder)
-    found = findings_near(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = findings_near(trace, [all_waves(trace)])
     found = with_predictions(trace, found)
     assert document["schema"] == "rcv.triage/2"
     assert document["findings"] == finding_table(found.findings).rows()
@@ -30,8 +28,8 @@ def test_json_is_what_the_engine_says() -> None:
 
 def test_csv_has_a_row_a_finding() -> None:
     folder = sample_path("matmul_small")
-    rows = list(csv.DictReader(io.StringIO(printed("triage", folder, "--csv", "--top", 4))))
-    document = json.loads(printed("triage", folder, "--json", "--top", 4))
+    rows = printed_csv("triage", folder, "--top", 4)
+    document = printed_json("triage", folder, "--top", 4)
     assert [row["name"] for row in rows] == [one["name"] for one in document["findings"]]
     assert [int(row["cycles"]) for row in rows] == [one["cycles"] for one in document["findings"]]
 
@@ -69,7 +67,7 @@ def parent(tmp_path: Path) -> Path:
 
 
 def test_a_folder_of_captures_gets_a_line_each(parent: Path) -> None:
-    document = json.loads(printed("triage", parent, "--json"))
+    document = printed_json("triage", parent)
     assert document["schema"] == "rcv.triage.folder/2"
     by_name = {Path(row["path"]).name[-1]: row for row in document["captures"]}
     assert by_name["1"]["cycles"] > 0

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ from rcv_py.cli.mcp.handler import CommandRunner
 from rcv_py.features.findings.panel import TriagePanel
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.panel import UiContext
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_json
 from tests.support.fixtures import fixture_of_each
 from tests.support.samples import sample_path
 
@@ -30,13 +29,11 @@ folder = fixture_of_each(sample_path, NAMES)
 
 
 def test_commands_and_pages_say_the_same(folder: Path, tmp_path: Path) -> None:
-    document = json.loads(printed("triage", folder, "--top", 0, "--json"))
+    document = printed_json("triage", folder, "--top", 0)
     rows = document["findings"]
     full = [(one["title"], one["gains"]) for one in rows if not one["is_small"]]
     assert rows
-    assert document == json.loads(printed("triage", folder, "--top", 0, "--json", "--predict")) | {
-        "about": document["about"]
-    }
+    assert document == printed_json("triage", folder, "--top", 0, "--predict") | {"about": document["about"]}
     agent = CommandRunner()(["triage", str(folder), "--top", "0", "--json"], 0).document
     assert agent["findings"] == rows
     table = csv.DictReader(io.StringIO(printed("triage", folder, "--top", 0, "--csv")))
@@ -67,7 +64,7 @@ def test_commands_and_pages_say_the_same(folder: Path, tmp_path: Path) -> None:
 def test_the_window_says_what_the_command_prints(
     folder: Path, ui: UiContext, open_in: Callable[..., None], qtbot: QtBot
 ) -> None:
-    document = json.loads(printed("triage", folder, "--top", 0, "--json"))
+    document = printed_json("triage", folder, "--top", 0)
     rows = document["findings"]
     full = [(one["title"], one["gains"]) for one in rows if not one["is_small"]]
     ui.settings["findings.predict"] = True

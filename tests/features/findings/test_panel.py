@@ -21,7 +21,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import UiContext
 from tests.support.fixtures import fixture_of
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.plain_capture import plain
 from tests.support.plain_samples import reasons
 from tests.support.samples import sample_path, write_sample
@@ -205,7 +205,7 @@ def shown(ui: UiContext, qtbot: QtBot) -> TriagePanel:
 
 def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     trace = sample_trace("vector_add")  # whose second finding has an instruction
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: shown.findings is not None)
     QTest.keyClick(shown.list, Qt.Key.Key_Down)
     assert shown.list.currentRow() == 1
@@ -228,7 +228,7 @@ def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> N
 
 def test_more_opens_and_closes(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     trace = sample_trace("matmul_small")
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: shown.findings is not None)
     shown.list.setCurrentRow(1)
     one = shown.current
@@ -251,7 +251,7 @@ def test_more_opens_and_closes(shown: TriagePanel, open_in, qtbot: QtBot) -> Non
 
 def test_three_numbers_are_enough_at_first(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     trace = sample_trace("matmul_small")
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: shown.findings is not None)
     assert [number.id for number in shown.strip.numbers] == ["duration", "nothing", "matrix"]
     assert shown.detail.isHidden()
@@ -264,7 +264,7 @@ def test_three_numbers_are_enough_at_first(shown: TriagePanel, open_in, qtbot: Q
 def test_the_list_takes_the_height_that_the_page_leaves(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     shown.resize(380, 900)
     trace = sample_trace("matmul_small")
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: shown.findings is not None)
     qtbot.waitUntil(lambda: not shown.list.verticalScrollBar().isVisible())
     assert not shown.page.verticalScrollBar().isVisible()
@@ -274,7 +274,7 @@ def test_the_list_takes_the_height_that_the_page_leaves(shown: TriagePanel, open
 def test_a_picture_ends_where_the_findings_end(shown: TriagePanel, open_in, qtbot: QtBot, width: int) -> None:
     shown.resize(width, 1400)
     trace = sample_trace("matmul_small")
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: shown.findings is not None)
     qtbot.waitUntil(lambda: shown.split.isVisible() and not shown.list.verticalScrollBar().isVisible())
     with shown.for_picture():
@@ -323,7 +323,7 @@ def measured() -> tuple[Trace, list[str]]:
 
 def test_numbers_are_never_cut(shown: TriagePanel, open_in, qtbot: QtBot, measured: tuple) -> None:
     trace, numbers = measured
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: shown.findings is not None)
     shown.more.click()
     for width in (760, 330, 260):  # beside the list, at the left, in a narrow window
@@ -350,7 +350,7 @@ def test_without_instructions_nothing_is_concluded(
     write_sample("matmul_small", folder)
     (folder / "code.json").write_text("")
     trace = open_trace(folder)
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: shown.findings is not None)
     assert shown.findings.bound_class is None
     assert not shown.findings.findings
@@ -373,7 +373,7 @@ def test_samples_and_placeholders(shown: TriagePanel, open_in, tmp_path: Path, q
 
 def test_clicking_a_row_shows_it(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     trace = sample_trace("matmul_small")
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: shown.findings is not None)
     box = shown.list.visualItemRect(shown.list.item(2))
     QTest.mouseClick(shown.list.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, box.center().y()))
@@ -407,7 +407,7 @@ def test_a_click_or_a_key_on_a_finding_goes_to_its_first_evidence(app: App, qtbo
 
 def test_shares_among_the_key_numbers_have_bars(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     trace = sample_trace("matmul_small")
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: shown.findings is not None)
     duration, *shares = [cell for cell in shown.strip._cells if cell.isVisible()]
     assert duration.share is None
@@ -444,7 +444,7 @@ def test_predictions_come_when_nothing_else_is_computed(
     qtbot.addWidget(panel)
     panel.resize(850, 280)
     trace = sample_trace("matmul_small")
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: panel.findings is not None)
     plain = panel.findings
     assert not plain.guesses, "first what is known at once"
@@ -496,7 +496,7 @@ def test_on_battery_nothing_is_predicted_unasked(
     ui.settings["findings.predict"] = True
     ui.settings["findings.predict_on_battery"] = False
     trace = sample_trace("matmul_small")
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: panel.note.text() == "On battery: not ranked by prediction")
     assert not panel.findings.guesses
     ui.settings["findings.predict_on_battery"] = True
@@ -521,7 +521,7 @@ def test_progress_of_predictions_is_that_of_the_shown_findings(
     qtbot.addWidget(panel)
     trace = sample_trace("matmul_small")
     ui.settings["findings.predict"] = True
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: panel.note.text() == "Ranking by prediction 7 of 11 …")
     ui.settings["findings.predict"] = False
     begun[0](Stage("Ranking by prediction", 8, 11))

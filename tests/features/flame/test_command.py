@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_json, refused
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
 
@@ -51,7 +51,7 @@ def test_folded_stacks_sum_up_to_everything() -> None:
 def test_json_has_every_frame_with_its_parent_before_it() -> None:
     folder = sample_path("markers")
     stalls = {line: sum(token.stall for token in tokens) for line, tokens in plain(folder).by_line().items()}
-    document = json.loads(printed("flame", str(folder), "--json", "--metric", "stall"))
+    document = printed_json("flame", str(folder), "--metric", "stall")
     assert document["schema"] == "rcv.flame/2"
     assert (document["total"], document["unit"]) == (sum(stalls.values()), "cycles")
     frames = document["frames"]

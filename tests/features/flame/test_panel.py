@@ -38,6 +38,7 @@ from tests.support.flames import (
     opened,
     way,
 )
+from tests.support.opened import all_waves
 from tests.support.samples import sample_path
 
 __all__ = ["flames", "opened"]
@@ -229,7 +230,7 @@ def test_scopes_of_markers(
     flames: FlamegraphPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: QtBot
 ) -> None:
     real = open_trace(sample_path("markers"))
-    open_in(real, [real.reader.read(list(range(len(real.waves))))])
+    open_in(real, [all_waves(real)])
     choose(flames, settled, metrics=Metric.STALL, contents=Content.MARKERS)
     assert flames.choices.metrics.currentText() == "Duration", "scopes have no stall"
     qtbot.waitUntil(lambda: flames.view.scene is not None and not flames.empty.is_empty)

@@ -1,12 +1,9 @@
 """`rcv check`: the card, the input file, exit codes."""
 
-import csv
-import io
-import json
 from pathlib import Path
 
 from tests.support import folders
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_csv, printed_json, refused
 from tests.support.paths import ROOT
 from tests.support.plain_capture import LABEL, plain
 from tests.support.samples import sample_path, write_sample
@@ -36,11 +33,11 @@ def test_serious_notes_cost_an_exit_code_only_if_wanted() -> None:
 
 def test_json_and_csv_say_the_same() -> None:
     folder = sample_path("combined")
-    document = json.loads(printed("check", folder, "--json"))
+    document = printed_json("check", folder)
     assert document["schema"] == "rcv.check/2"
     assert document["is_serious"] is True
     assert document["command"].startswith("rocprofv3 -i input.yaml")
-    rows = list(csv.DictReader(io.StringIO(printed("check", folder, "--csv"))))
+    rows = printed_csv("check", folder)
     said = [(note["name"], one["name"]) for note in document["notes"] for one in note["evidence"]]
     assert [(row["note"], row["evidence"]) for row in rows] == said
     (job,) = jobs(document["input_yaml"])

@@ -19,7 +19,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import UiContext
 from tests.support import folders
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.window_fixtures import panel_fixture
 from tests.support.yaml_subset import jobs
 from tests.ui.window import SAMPLES, settle
@@ -33,7 +33,7 @@ health = panel_fixture(TrustPanel, 1280, 300)
 @pytest.fixture
 def show(health: TrustPanel, open_in: Callable, settled: Settled, qtbot: object) -> Callable:
     def opened(trace: object) -> TrustPanel:
-        open_in(trace, [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else [])
+        open_in(trace, [all_waves(trace)] if len(trace.waves) else [])
         qtbot.waitUntil(lambda: health.notes is not None)
         settled()
         return health
@@ -145,7 +145,7 @@ def test_what_was_looked_at_before_the_panel_was_made_is_shown(
     ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
 ) -> None:
     trace = open_trace(SAMPLES / "matmul_tiled")
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     ui.results.want("health")
     qtbot.waitUntil(lambda: ui.results.cell("health").value is not None)
     panel = TrustPanel(ui)

@@ -10,7 +10,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.model.kinds import TokenKind
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_csv, printed_json
 from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.folders import code, row, write
 from tests.support.opened import VARIED
@@ -75,7 +75,7 @@ def test_samples_are_no_cycles_and_code_may_have_no_branches(tmp_path: Path) -> 
 
 
 def test_blocks_hold_all_costs(capture: Path) -> None:
-    document = json.loads(printed("isa", capture, "--blocks", "--json"))
+    document = printed_json("isa", capture, "--blocks")
     assert document["schema"] == "rcv.isa/2"
     rows = rows_of(capture)
     blocks = document["rows"]
@@ -88,9 +88,9 @@ def test_blocks_hold_all_costs(capture: Path) -> None:
 
 
 def test_the_listing_is_in_program_order_or_ranked(listed: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(printed("isa", listed, "--csv"))))
+    rows = printed_csv("isa", listed)
     assert [int(row["instruction"]) for row in rows] == list(range(len(rows)))
-    top = list(csv.DictReader(io.StringIO(printed("isa", listed, "--csv", "--top", 3))))
+    top = printed_csv("isa", listed, "--top", 3)
     costs = [int(row["latency"]) + int(row["idle"]) for row in rows]
     assert [int(row["latency"]) + int(row["idle"]) for row in top] == sorted(costs, reverse=True)[:3]
     assert "s_endpgm" in printed("isa", listed)
@@ -133,14 +133,14 @@ def test_a_branch_that_was_never_taken_is_counted(tmp_path: Path) -> None:
     tokens.append([400, int(TokenKind.MSG), 0, 4, 3])
     one = wave(tokens, [[1, 320]])
     folder = write(tmp_path, {"code.json": code(*rows), "se0_sm0_sl0_wv0.json": one})
-    found = json.loads(printed("isa", folder, "--branches", "--json"))["rows"]
+    found = printed_json("isa", folder, "--branches")["rows"]
     branch = next(one for one in found if one["instruction"] == 1)
     assert (branch["taken"], branch["not_taken"], branch["taken_share_of_hits"]) == (0, 32, 0.0)
 
 
 def test_branches_of_pc_samples_are_unknown() -> None:
     folder = sample_path("pc_sampling")
-    rows = json.loads(printed("isa", folder, "--branches", "--json"))["rows"]
+    rows = printed_json("isa", folder, "--branches")["rows"]
     assert rows
     assert all(row["taken"] is None and row["not_taken"] is None for row in rows)
     assert " 0 " not in printed("isa", folder, "--branches").split("\n")[1]

@@ -26,7 +26,7 @@ from tests.analysis import build
 from tests.analysis.test_access_holds import CODE as QUEUED
 from tests.analysis.test_access_holds import queue
 from tests.support.code_samples import trace, two_waves
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.window_fixtures import panel_fixture
 
 Settled = Callable[..., None]
@@ -347,7 +347,7 @@ def test_recorded_addresses_are_listed_with_what_they_touch(
 ) -> None:
     """60 lanes in the mean: each store touches a line a lane, where 60 x 4 bytes need two of 128."""
     found = sample_trace("addresses")
-    open_in(found, [found.reader.read(list(range(len(found.waves))))])
+    open_in(found, [all_waves(found)])
     choose(panel, settled, ADDRESS)
     rows = dict(zip(column(panel, "kind"), column(panel, "judgement"), strict=True))
     assert rows["store"] == "lanes apart: 60.0 lines, 2.0 needed"

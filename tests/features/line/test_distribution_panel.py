@@ -13,6 +13,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.panel import UiContext
 from tests.support.code_samples import batch, trace, two_waves
+from tests.support.opened import all_waves
 from tests.support.window_fixtures import panel_fixture
 from tests.ui.window import SAMPLE
 
@@ -28,7 +29,7 @@ def real(
     panel: DistributionPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
 ) -> Trace:
     found = open_trace(SAMPLE)
-    open_in(found, [found.reader.read(list(range(len(found.waves))))])
+    open_in(found, [all_waves(found)])
     line = int(np.argmax(found.code.stall))
     ui.session.select_line(line)
 

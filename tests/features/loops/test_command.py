@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from rcv_py.features.loops.options import LOOPS_BY
 from rcv_py.features.loops.result import TABLES
 from tests.formats.test_run_files import HEAD
 from tests.formats.test_run_files import row as launch_of
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_csv, printed_json, refused
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
 from tests.support.samples import sample, sample_path, write_sample
@@ -21,7 +20,7 @@ SAMPLES = ROOT / "sample_traces"
 
 def test_the_json_has_the_loops_that_were_simulated() -> None:
     folder, truth = sample("reduction")
-    document = json.loads(printed("loops", folder, "--json", "--top", 0))
+    document = printed_json("loops", folder, "--top", 0)
     assert document["schema"] == "rcv.loops/2"
     rounds = [turn for wave in truth.waves.values() for turns in wave.iterations.values() for turn in turns]
     (row,) = document["rows"]
@@ -36,7 +35,7 @@ def test_the_json_has_the_loops_that_were_simulated() -> None:
 def test_bubbles_of_the_reference_rule_are_cycles_in_which_nothing_is_issued() -> None:
     """Cycle by cycle: times of the sample are multiples of 4 cycles."""
     folder = sample_path("reduction")
-    document = json.loads(printed("bubbles", folder, "--rule", "reference", "--json"))
+    document = printed_json("bubbles", folder, "--rule", "reference")
     resident = issuing = silent = 0
     for waves in plain(folder).simds().values():
         there = {time for wave in waves for time in range(wave.begin, wave.end, 4)}
@@ -61,7 +60,7 @@ def test_text_csv_and_json_tell_the_same(show: str, name: str, monkeypatch: pyte
     monkeypatch.setenv("COLUMNS", "200")
     words = ("loops", sample_path(name), "--by", show, "--top", 3)
     text = printed(*words)
-    document = json.loads(printed(*words, "--json"))
+    document = printed_json(*words)
     sheet = list(csv.reader(io.StringIO(printed(*words, "--csv"))))
     assert len(sheet) == len(document["rows"]) + 1
     spec = TABLES[show][0]
@@ -75,7 +74,7 @@ def test_text_csv_and_json_tell_the_same(show: str, name: str, monkeypatch: pyte
 def test_one_wave() -> None:
     folder, truth = sample("reduction")
     name = "se0/simd1/slot0/wv0"
-    document = json.loads(printed("loops", folder, "--wave", name, "--json"))
+    document = printed_json("loops", folder, "--wave", name)
     ((rounds,),) = truth.waves[0, 1, 0, 0].iterations.values()
     assert (document["waves"], document["rows"][0]["taken"]) == (1, rounds - 1)
     assert "no wave" in refused("loops", folder, "--wave", "se9/simd1/slot0/wv0")
@@ -84,7 +83,7 @@ def test_one_wave() -> None:
 @pytest.mark.parametrize("command", ["loops", "bubbles"])
 def test_a_capture_without_waves_is_a_sentence(command: str) -> None:
     assert "no traced waves" in printed(command, SAMPLES / "pc_sampling")
-    json.loads(printed(command, SAMPLES / "pc_sampling", "--json"))
+    printed_json(command, SAMPLES / "pc_sampling")
 
 
 def test_limits(tmp_path: Path) -> None:
@@ -98,10 +97,10 @@ def test_limits(tmp_path: Path) -> None:
     assert "32 vector registers fewer (at most 128) and 7,232 bytes of LDS fewer (at most 32,768)" in text
     assert "Traced: at most 2 waves" in text
     assert "run_kernel_trace.csv" in text
-    document = json.loads(printed("occupancy", folder, "--limits", "--json"))
+    document = printed_json("occupancy", folder, "--limits")
     assert document["schema"] == "rcv.occupancy_limits/2"
     assert (document["waves_per_simd"], document["goal"], document["resident"]["peak"]) == (2, 4, 2)
-    sheet = list(csv.DictReader(io.StringIO(printed("occupancy", folder, "--limits", "--csv"))))
+    sheet = printed_csv("occupancy", folder, "--limits")
     assert [row["name"] for row in sheet] == ["vector registers", "scalar registers", "LDS", "workgroup"]
 
 

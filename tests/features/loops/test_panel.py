@@ -1,6 +1,5 @@
 """The panels of loops and of bubbles: numbers of the analyses, one click to the place, empty states."""
 
-import json
 from collections.abc import Callable
 from itertools import pairwise
 from statistics import median
@@ -24,8 +23,8 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
 from tests.analysis import test_segments as segments_test
-from tests.support.command_runs import printed
-from tests.support.opened import sample_trace
+from tests.support.command_runs import printed_json
+from tests.support.opened import all_waves, sample_trace
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
 from tests.support.window_fixtures import panel_fixture
@@ -78,7 +77,7 @@ def test_a_program_that_has_not_run_has_blocks_with_a_best_order(
     table = loops.blocks.table
     names = ("block", "first_instruction", "length", "best")
     shown = [table.columns[table.column_of(name)].values.tolist() for name in names]
-    rows = json.loads(printed("schedule", path, "--json"))["rows"]
+    rows = printed_json("schedule", path)["rows"]
     assert shown == [[row[name] for row in rows] for name in names]
     assert any(best < length for length, best in zip(*shown[2:], strict=True))
     loops.blocks.chosen.emit(1)
@@ -258,7 +257,7 @@ def looped() -> tuple[Trace, tuple[float, float, float]]:
 
 def test_a_whole_capture(loops: LoopsPanel, open_in: Callable, qtbot: object, looped: tuple) -> None:
     trace, cycles = looped
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: loops.result is not None)
     table = loops.result.loops.table
     assert (table.shortest[0], table.median[0], table.longest[0]) == cycles

@@ -13,7 +13,7 @@ from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import AllowedPaths, tools
 from rcv_py.formats.notes.store import PLACE
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_json
 from tests.support.plain_capture import plain
 from tests.support.samples import write_sample
 
@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def notes(*words: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(printed("notes", *words, "--json"))
+    document: dict[str, Any] = printed_json("notes", *words)
     assert document["schema"] == "rcv.notes/1"
     return document
 

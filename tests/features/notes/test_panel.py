@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.whatif.asked import ChangeRequest
@@ -18,7 +17,7 @@ from rcv_py.state.note_places import go_to_note, place_of_selection
 from rcv_py.state.session import Session
 from rcv_py.ui.app import App
 from tests.support.samples import write_sample
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import open_sample, settings_in, settle, window
 
 HOSTILE = "<img src='http://x'> & \x1b[31m"
 
@@ -33,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def _keeping(qapp: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """A window with settings in a file, so that notes are kept."""
-    with window(store_of(tmp_path_factory.mktemp("keeping"))) as app:
+    with window(settings_in(tmp_path_factory.mktemp("keeping"))) as app:
         yield app
 
 
@@ -53,10 +52,6 @@ def app(_keeping: App, folder: Path, qtbot: QtBot) -> Iterator[App]:
     session.experiments.set(())
     session.bookmarks.set(())
     app.ui.settings["notes.beside"] = False
-
-
-def store_of(folder: Path) -> QSettings:
-    return QSettings(str(folder / "settings" / "rcv.ini"), QSettings.Format.IniFormat)
 
 
 def keep(app: App, qtbot: QtBot) -> None:
@@ -201,7 +196,7 @@ def test_a_session_file_brings_everything_back(
     app.window.close_capture()
     settle(app, qtbot)
     monkeypatch.setenv(PLACE, str(tmp_path / "somebody"))
-    with window(store_of(tmp_path / "other")) as another:
+    with window(settings_in(tmp_path / "other")) as another:
         another.window.opener.open(path)
         settle(another, qtbot)
         keep(another, qtbot)

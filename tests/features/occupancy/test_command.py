@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_json
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
 
@@ -21,7 +21,7 @@ def test_states_and_kernels_are_those_of_the_files() -> None:
     for wave in found.waves:
         for state, cycles in wave.timeline:
             states[state] += cycles
-    document = json.loads(printed("occupancy", folder, "--by", "state", "--json"))
+    document = printed_json("occupancy", folder, "--by", "state")
     assert document["schema"] == "rcv.occupancy/2"
     assert {row["state"]: row["area"] for row in document["rows"][1:]} == {
         name: states[number] for number, name in enumerate(("IDLE", "EXEC", "WAIT", "STALL"), 1)
@@ -29,7 +29,7 @@ def test_states_and_kernels_are_those_of_the_files() -> None:
     lives: Counter[str] = Counter()
     for stay in found.stays:
         lives[stay.kernel] += stay.end - stay.begin
-    rows = json.loads(printed("occupancy", folder, "--by", "kernel", "--json"))["rows"][1:]
+    rows = printed_json("occupancy", folder, "--by", "kernel")["rows"][1:]
     assert sorted(row["area"] for row in rows) == sorted(lives.values())
     assert [row["ids"] for row in rows] == [[1], [2], [3], [4]]
 
@@ -71,7 +71,7 @@ def test_a_capture_without_times_says_so(by: str, tmp_path: Path) -> None:
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
     write_sample("pc_sampling", folder, 0)
     assert "not" in printed("occupancy", folder, "--by", by)
-    assert json.loads(printed("occupancy", folder, "--by", by, "--json"))["rows"] == []
+    assert printed_json("occupancy", folder, "--by", by)["rows"] == []
     assert printed("occupancy", folder, "--by", by, "--csv").count("\n") == 1
 
 
@@ -80,6 +80,6 @@ def test_every_unit_of_the_device_has_a_row() -> None:
     folder = sample_path("matmul_tiled")
     record = json.loads((folder / "occupancy.json").read_text())
     units = {(se, row[1]) for se, rows in record.items() if se.isdigit() for row in rows}
-    rows = json.loads(printed("occupancy", folder, "--by", "cu", "--json"))["rows"]
+    rows = printed_json("occupancy", folder, "--by", "cu")["rows"]
     assert len(rows) == 1 + len(units) > 5
     assert sum(row["area"] for row in rows[1:]) == rows[0]["area"]

@@ -26,7 +26,7 @@ from rcv_py.ui.core import export
 from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.plot.curves import CurveSet
 from tests.support.fixtures import fixture_of
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.plain_capture import Plain, plain
 from tests.support.samples import sample_path, write_sample
 from tests.support.traces import made_trace
@@ -293,7 +293,7 @@ def test_states_as_the_writer_counted_when_wave_files_are_gone(
             (tmp_path / file.name).write_bytes(file.read_bytes())
     trace = open_folder(tmp_path)
     assert trace.state_curves
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     panel = make("state")
     assert "clocks are not aligned" in panel.caption()
     assert panel.caption().startswith(shares(plain(source)))

@@ -13,7 +13,7 @@ from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.rocpd.read import read_profile
 from rcv_py.model.trace import Trace
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_json
 from tests.support.rocpd import document
 from tests.support.sampled import SAMPLES, database, table
 from tests.support.samples import write_sample
@@ -53,7 +53,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def asked(*words: str) -> dict[str, Any]:
-    return json.loads(printed("samples", *words, "--json"))
+    return printed_json("samples", *words)
 
 
 def test_samples_beside_a_capture_agree_or_not(run: Path) -> None:

@@ -1,7 +1,5 @@
 """`rcv source`: files, the lines of one, the instructions of a line; as people, CSV and JSON want it."""
 
-import csv
-import io
 import json
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_numbers import innermost
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_csv, printed_json, refused
 from tests.support.fixtures import fixture_of_each
 from tests.support.opened import VARIED
 from tests.support.paths import ROOT
@@ -20,7 +18,7 @@ SAMPLE = ROOT / "sample_traces"
 
 
 def document(*words: object) -> dict:
-    return json.loads(printed("source", *words, "--json"))
+    return printed_json("source", *words)
 
 
 # A capture; tests/real gives real ones to the same test
@@ -104,7 +102,7 @@ def test_samples_have_no_hits_and_no_idle() -> None:
 def test_csv() -> None:
     folder = sample_path("vector_add")
     cycles = spent(folder)
-    rows = list(csv.DictReader(io.StringIO(printed("source", folder, "--csv"))))
+    rows = printed_csv("source", folder)
     ranked = sorted(cycles, key=lambda name: -cycles[name].total())
     assert [row["file"].rsplit("/", 1)[1] for row in rows] == ranked == ["vector.hip", "amd_hip_runtime.h"]
     assert rows[0]["hottest_source_line"] == str(cycles["vector.hip"].most_common(1)[0][0])

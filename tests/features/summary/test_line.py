@@ -1,14 +1,12 @@
 """`rcv summary` and `rcv line`: the same numbers in three forms, and a sentence where there are none."""
 
-import csv
-import io
 import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_csv, printed_json, refused
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
 from tests.ui.window import SAMPLE, SAMPLES
@@ -21,10 +19,10 @@ def samples_of(folder: Path) -> list[tuple[int, int]]:
 
 
 def test_text_json_and_csv_of_a_summary_agree() -> None:
-    document = json.loads(printed("summary", SAMPLE, "--json"))
+    document = printed_json("summary", SAMPLE)
     assert document["schema"] == "rcv.summary/2"
     text = printed("summary", SAMPLE)
-    rows = list(csv.DictReader(io.StringIO(printed("summary", SAMPLE, "--csv"))))
+    rows = printed_csv("summary", SAMPLE)
     for section in ("activity", "states"):
         listed = {row["name"]: int(row["value"]) for row in rows if row["section"] == section}
         assert listed == document[section]
@@ -43,7 +41,7 @@ def test_counters_in_a_summary() -> None:
     for path in folder.glob("se*_perfcounter.json"):
         for _, *values, _, bank in json.loads(path.read_text())["data"]:
             sums.update(dict(zip(list(sums)[4 * bank : 4 * bank + 4], values, strict=True)))
-    document = json.loads(printed("summary", folder, "--json"))
+    document = printed_json("summary", folder)
     matrix = 100 * sums["SQ_VALU_MFMA_BUSY_CYCLES"] / (4 * sums["SQ_BUSY_CU_CYCLES"])
     assert document["counters"]["MFMA"] == pytest.approx(matrix, abs=0.01)
     text = printed("summary", folder)
@@ -55,7 +53,7 @@ def test_counters_in_a_summary() -> None:
 def test_samples_in_a_summary() -> None:
     folder = sample_path("pc_sampling")
     whole = sum(issued + stalled for issued, stalled in samples_of(folder))
-    document = json.loads(printed("summary", folder, "--json"))
+    document = printed_json("summary", folder)
     assert "units" not in document
     assert sum(document["stall_reasons"].values()) == whole
     table = printed("summary", folder, "--csv")
@@ -70,7 +68,7 @@ def test_the_hits_of_a_line() -> None:
     hits = found.by_line()[line]
     assert len(hits) == len(found.waves), "each wave ran it once"
     slowest = sorted((hit.duration for hit in hits), reverse=True)
-    document = json.loads(printed("line", folder, line, "--json", "--top", 0))
+    document = printed_json("line", folder, line, "--top", 0)
     assert document["schema"] == "rcv.line/2"
     assert document["measures"]["latency"]["total"] == sum(slowest)
     assert [hit["latency"] for hit in document["slowest"]] == slowest
@@ -78,7 +76,7 @@ def test_the_hits_of_a_line() -> None:
     text = printed("line", folder, line, "--by", "stall", "--top", "2", "--log")
     assert "s_waitcnt lgkmcnt(0)" in text
     assert "The slowest 2 hits by stall" in text
-    rows = list(csv.DictReader(io.StringIO(printed("line", folder, line, "--csv", "--top", 0))))
+    rows = printed_csv("line", folder, line, "--top", 0)
     assert [int(row["latency"]) for row in rows] == slowest
     assert rows[0]["since"] == ""
     assert "No wave ran it twice." in printed("line", folder, line, "--by", "since")
@@ -89,7 +87,7 @@ def test_the_samples_of_a_line() -> None:
     stalled = [stalled for _, stalled in samples_of(folder)]
     line = stalled.index(max(stalled))
     assert "no distribution" in printed("line", folder, line)
-    samples = json.loads(printed("line", folder, line, "--json"))["samples"]
+    samples = printed_json("line", folder, line)["samples"]
     assert samples["stalled"] == stalled[line]
     table = printed("line", folder, line, "--csv")
     assert all(f"{name},{count}" in table for name, count in samples["reasons"].items() if count)
@@ -115,15 +113,15 @@ def test_samples_are_called_samples_in_the_ranking() -> None:
 
 def test_units_with_unknown_values_are_written() -> None:
     folder = sample_path("counters")
-    rows = list(csv.DictReader(io.StringIO(printed("summary", folder, "--csv"))))
-    units = json.loads(printed("summary", folder, "--json"))["units"]
+    rows = printed_csv("summary", folder)
+    units = printed_json("summary", folder)["units"]
     assert {row["section"] for row in rows if " CU" in row["section"] and "SIMD" not in row["section"]} == {
         f"SE{unit['se']} CU{unit['cu']}" for unit in units
     }
 
 
 def test_units_have_the_time_of_their_first_start_as_the_schema_says() -> None:
-    document = json.loads(printed("summary", sample_path("counters"), "--json"))
+    document = printed_json("summary", sample_path("counters"))
     lives = [unit for unit in document["units"] if unit["waves"]]
     assert min(unit["start"] for unit in lives) == 0
     assert all(unit["start"] <= unit["end"] for unit in lives)
@@ -131,7 +129,7 @@ def test_units_have_the_time_of_their_first_start_as_the_schema_says() -> None:
 
 @pytest.mark.parametrize("sample", ["pc_sampling", "placeholder"])
 def test_a_capture_without_executions_has_no_shares_of_time(sample: str) -> None:
-    found = json.loads(printed("info", SAMPLES / sample, "--json"))
+    found = printed_json("info", SAMPLES / sample)
     assert found["schema"] == "rcv.info.program/1"
     assert "activity" not in found
 
@@ -146,8 +144,8 @@ def test_a_duration_without_a_clock_says_why_it_has_no_microseconds(command: str
 
 def test_a_matrix_pipe_is_as_busy_as_its_simd_says() -> None:
     folder = SAMPLES / "matmul_tiled"
-    simds = json.loads(printed("summary", folder, "--json", "--waves", "all"))["simds"]
-    units = json.loads(printed("summary", folder, "--units", "--json"))
+    simds = printed_json("summary", folder, "--waves", "all")["simds"]
+    units = printed_json("summary", folder, "--units")
     pipes = {row["unit"]: row["busy"] for row in units["rows"] if row["unit"].startswith("MATRIX")}
     assert pipes
     assert pipes == {

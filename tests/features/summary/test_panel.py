@@ -15,7 +15,7 @@ from rcv_py.features.summary.widgets import GAP
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.pmc import write_long
 from tests.support.window_fixtures import panel_fixture
 from tests.ui.window import SAMPLE, SAMPLES
@@ -29,7 +29,7 @@ summary = panel_fixture(SummaryPanel, 1280, 300)
 @pytest.fixture
 def sample(summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: object) -> SummaryPanel:
     trace = open_trace(SAMPLE)
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: summary.summary is not None)
     settled()
     return summary
@@ -154,7 +154,7 @@ def test_counters_have_bars(
     summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: object
 ) -> None:
     trace = sample_trace("counters_units")  # one of the units that were counted had no wave
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: summary.summary is not None)
     settled()
     assert summary.card_of[summary.counters].isVisible()

@@ -15,7 +15,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.core.panel import UiContext
 from rcv_py.work.whatif import with_predictions
 from tests.support.early_waves import SAMPLE, only, waves_of
-from tests.support.opened import sample_trace
+from tests.support.opened import all_waves, sample_trace
 from tests.support.samples import sample_path
 
 
@@ -27,7 +27,7 @@ def shown(ui: UiContext, qtbot: QtBot, open_in: Callable[..., None]) -> WhatIfPa
     panel.show()
     assert panel.command_line() is None
     trace = sample_trace("matmul_small")
-    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    open_in(trace, [all_waves(trace)])
     return panel
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_json, refused
 from tests.support.fixtures import fixture_of
 from tests.support.samples import sample_path
 
@@ -20,7 +20,7 @@ def test_estimates_stand_beside_the_schedules(
     program.write_text(f"#!{sys.executable}\nimport sys\nprint('Total Cycles:', len(list(sys.stdin)))\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    document = json.loads(printed("schedule", folder, "--mca", "--json"))
+    document = printed_json("schedule", folder, "--mca")
     texts = [row[0] for row in json.loads((folder / "code.json").read_text())["code"]]
     given = 0
     for block in document["rows"]:
@@ -31,7 +31,7 @@ def test_estimates_stand_beside_the_schedules(
     assert sum(block["llvm_mca"] for block in document["rows"]) == given - document["llvm_mca_left_out"]
     assert document["llvm_mca_target"] == "gfx942"
     assert "llvm-mca took gfx942" in printed("schedule", folder, "--mca")
-    assert "llvm_mca" not in json.loads(printed("schedule", folder, "--json"))["rows"][0]
+    assert "llvm_mca" not in printed_json("schedule", folder)["rows"][0]
 
 
 def test_without_the_program_it_is_refused(

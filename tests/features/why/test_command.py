@@ -11,7 +11,7 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.model.kinds import TokenKind
 from rcv_py.synth.capture import SimulatedCause
-from tests.support.command_runs import printed
+from tests.support.command_runs import printed, printed_csv, printed_json
 from tests.support.command_runs import run as run_words
 from tests.support.fixtures import fixture_of
 from tests.support.paths import ROOT
@@ -44,7 +44,7 @@ def true_waits() -> list[tuple[int, int, int]]:
 
 @pytest.mark.parametrize("by", ["cause", "instruction", "producer"])
 def test_json_adds_up_whatever_a_row_is(by: str, folder: Path) -> None:
-    document = json.loads(printed("causes", folder, "--json", "--by", by, "--top", 0))
+    document = printed_json("causes", folder, "--by", by, "--top", 0)
     assert document["schema"] == "rcv.causes/3"
     assert document["totals"]["stall"] == stall_of(folder) > 0
     assert document["totals"]["explained_share_of_stall"] >= 0.95
@@ -77,7 +77,7 @@ def test_text_by_producer_and_by_line(folder: Path) -> None:
 
 
 def test_csv_has_a_row_a_line_cause_and_producer(folder: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(printed("causes", folder, "--csv", "--top", 0))))
+    rows = printed_csv("causes", folder, "--top", 0)
     assert sum(int(row["stall"]) for row in rows) == stall_of(folder)
     assert {row["cause"] for row in rows} >= {"wait_scalar", "wait_load"}
     untold = csv.DictReader(io.StringIO(printed("causes", sample_path("untold"), "--csv", "--top", 0)))
@@ -87,7 +87,7 @@ def test_csv_has_a_row_a_line_cause_and_producer(folder: Path) -> None:
 def test_a_capture_without_waves_says_so() -> None:
     folder = ROOT / "sample_traces" / "placeholder"
     assert "no traced waves" in printed("causes", folder)
-    document = json.loads(printed("causes", folder, "--json"))
+    document = printed_json("causes", folder)
     assert document["rows"] == []
     totals = dict.fromkeys(("stall", "idle", "explained_share_of_stall", "explained_share_of_idle"))
     assert document["totals"] == totals, "nothing is known of waves that are not there"
@@ -95,10 +95,10 @@ def test_a_capture_without_waves_says_so() -> None:
 
 def test_a_share_of_no_stall_is_a_dash(folder: Path) -> None:
     """`--line` of an instruction that only idled: its cycles of stall are none, so their share is unknown."""
-    rows = json.loads(printed("causes", folder, "--json", "--by", "instruction", "--top", 0))["rows"]
+    rows = printed_json("causes", folder, "--by", "instruction", "--top", 0)["rows"]
     idle = [row["instruction"] for row in rows if not row["stall"] and row["idle"]]
     for line in idle:
-        document = json.loads(printed("causes", folder, "--json", "--line", line))
+        document = printed_json("causes", folder, "--line", line)
         if not document["totals"]["stall"]:
             assert document["totals"]["explained_share_of_stall"] is None
             assert all(row["share_of_stall"] is None for row in document["rows"])
@@ -109,7 +109,7 @@ def test_a_share_of_no_stall_is_a_dash(folder: Path) -> None:
 
 def test_a_producer_that_is_a_guess_is_called_so(folder: Path) -> None:
     """The scalar loads of the capture are issued in bursts and return in any order."""
-    document = json.loads(printed("causes", folder, "--json", "--top", 0))
+    document = printed_json("causes", folder, "--top", 0)
     causes = {row["cause"]: row for row in document["rows"]}
     assert 0 < causes["wait_scalar"]["guessed"] <= causes["wait_scalar"]["stall"]
     assert causes["memory_queue"]["guessed"] == causes["memory_queue"]["stall"]
@@ -119,7 +119,7 @@ def test_a_producer_that_is_a_guess_is_called_so(folder: Path) -> None:
         assert sum(part["guessed"] for part in row["parts"]) == row["guessed"]
     assert "← perhaps " in printed("causes", folder, "--top", 0)
     assert "→ perhaps " in printed("causes", folder, "--by", "producer", "--top", 0)
-    rows = list(csv.DictReader(io.StringIO(printed("causes", folder, "--csv", "--top", 0))))
+    rows = printed_csv("causes", folder, "--top", 0)
     assert sum(int(row["guessed"]) for row in rows) == sum(row["guessed"] for row in causes.values())
 
 
@@ -136,18 +136,18 @@ def test_a_stall_of_years_is_printed(command: str, power: int, tmp_path: Path) -
         row[2] = row[3] = 1 << power
     file.write_text(json.dumps(wave))
     name, *words = command.split()
-    document = json.loads(printed(name, folder, *words, "--json"))
+    document = printed_json(name, folder, *words)
     if command == "causes":
         assert document["totals"]["stall"] >= 3 << power
     assert main([name, str(folder), *words]) == 0
 
 
 def test_top_holds_for_the_parts_of_a_row_too(folder: Path) -> None:
-    rows = json.loads(printed("causes", folder, "--json", "--top", 0))["rows"]
-    first = json.loads(printed("causes", folder, "--json", "--top", 2))["rows"]
+    rows = printed_json("causes", folder, "--top", 0)["rows"]
+    first = printed_json("causes", folder, "--top", 2)["rows"]
     assert [row["parts"] for row in first] == [row["parts"][:2] for row in rows[:2]]
     assert max(len(row["parts"]) for row in rows) > 2
-    usual = json.loads(printed("causes", folder, "--json"))["rows"]
+    usual = printed_json("causes", folder)["rows"]
     assert [row["parts"] for row in usual] == [row["parts"] for row in rows[:12]], "all parts without it"
 
 

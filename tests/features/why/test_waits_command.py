@@ -1,8 +1,5 @@
 """`rcv waits` prints what the panel shows."""
 
-import csv
-import io
-import json
 from pathlib import Path
 
 import pytest
@@ -10,16 +7,17 @@ import pytest
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.whatif.hoist import groups
 from rcv_py.formats.open import open_trace
-from tests.support.command_runs import printed, refused
+from tests.support.command_runs import printed, printed_csv, printed_json, refused
+from tests.support.opened import all_waves
 from tests.support.pattern_kernels import ARITHMETIC, captured, loop
 from tests.support.samples import sample_path
 
 
 def test_latencies_as_json_csv_and_text() -> None:
     folder = sample_path("crowded")
-    rows = json.loads(printed("waits", folder, "--latency", "--json", "--top", 0))["latency"]
+    rows = printed_json("waits", folder, "--latency", "--top", 0)["latency"]
     assert len(rows) > 2
-    sheet = list(csv.DictReader(io.StringIO(printed("waits", folder, "--latency", "--csv", "--top", 0))))
+    sheet = printed_csv("waits", folder, "--latency", "--top", 0)
     keys = ("instruction", "exact", "bounds", "median")
     assert [[row[key] for key in keys] for row in sheet] == [[str(row[key]) for key in keys] for row in rows]
     text = printed("waits", folder, "--latency", "--top", 2)
@@ -29,7 +27,7 @@ def test_latencies_as_json_csv_and_text() -> None:
 
 def test_text_lists_producers_below_their_wait() -> None:
     folder = sample_path("crowded")
-    waits = json.loads(printed("waits", folder, "--json", "--top", 0))["waits"]
+    waits = printed_json("waits", folder, "--top", 0)["waits"]
     assert max(len(wait["producers"]) for wait in waits) > 4
     lines = iter(printed("waits", folder, "--top", 0).splitlines()[1:])
     for wait in waits:
@@ -47,8 +45,8 @@ def test_text_lists_producers_below_their_wait() -> None:
 
 def test_csv_has_a_row_a_producer() -> None:
     folder = sample_path("crowded")
-    rows = list(csv.DictReader(io.StringIO(printed("waits", folder, "--csv", "--top", 0))))
-    waits = json.loads(printed("waits", folder, "--json", "--top", 0))["waits"]
+    rows = printed_csv("waits", folder, "--top", 0)
+    waits = printed_json("waits", folder, "--top", 0)["waits"]
     assert [(int(row["instruction"]), int(row["producer_stall"])) for row in rows] == [
         (wait["instruction"], one["stall"]) for wait in waits for one in wait["producers"]
     ]
@@ -58,12 +56,9 @@ def test_csv_has_a_row_a_producer() -> None:
 
 def test_one_wave_of_them() -> None:
     folder = sample_path("straggler")
-    whole = json.loads(printed("waits", folder, "--json"))["totals"]
+    whole = printed_json("waits", folder)["totals"]
     index = open_trace(folder).waves
-    parts = [
-        json.loads(printed("waits", folder, "--json", "--wave", index.id(row)))["totals"]
-        for row in range(len(index))
-    ]
+    parts = [printed_json("waits", folder, "--wave", index.id(row))["totals"] for row in range(len(index))]
     assert sum(part["stall"] for part in parts) == whole["stall"]
     assert sum(part["hits"] for part in parts) == whole["hits"]
 
@@ -71,7 +66,7 @@ def test_one_wave_of_them() -> None:
 def test_no_waves_is_a_sentence() -> None:
     folder = sample_path("pc_sampling")
     assert printed("waits", folder) == "The capture has no traced waves, so nothing is known about waits.\n"
-    assert json.loads(printed("waits", folder, "--json"))["waits"] == []
+    assert printed_json("waits", folder)["waits"] == []
     assert printed("waits", folder, "--csv").count("\n") == 1
 
 
@@ -97,13 +92,13 @@ def test_a_move_says_how_many_registers_it_takes(between: str, registers: int, t
     """The last load overwrites what an instruction above it still reads: there it takes four others."""
     between = f"{ARITHMETIC}\n{between}"
     captured(loop(LOADS.format(between=between)), tmp_path)
-    (row,) = json.loads(printed("waits", tmp_path, "--inverted", "--json"))["rows"]
+    (row,) = printed_json("waits", tmp_path, "--inverted")["rows"]
     assert row["registers"] == registers
     lines = printed("waits", tmp_path, "--inverted").splitlines()
     head, first = (line.rstrip() for line in lines[:2])
     assert first[head.index("extra registers") :].split()[0] == str(registers)
     trace = open_trace(tmp_path)
-    found = LOAD_ORDER.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = LOAD_ORDER.of(trace, [all_waves(trace)])
     said = groups(found)[0].hoists[0].text
     assert ("4 more registers" in said) is bool(registers)
 
