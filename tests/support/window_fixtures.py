@@ -147,11 +147,12 @@ def open_in(ui: UiContext, qtbot: object) -> Callable[[Trace, Iterable[WaveBatch
 
 @pytest.fixture
 def settled(ui: UiContext, qtbot: object) -> Callable[[], None]:
-    """Wait until every task has delivered its answer."""
+    """Wait until nothing is computed or about to be, and every answer is shown."""
 
     def wait() -> None:
-        qtbot.waitUntil(lambda: ui.tasks.idle)  # type: ignore[attr-defined]
-        QApplication.processEvents()
+        for _ in range(2):  # what is delivered may ask for more
+            qtbot.waitUntil(lambda: ui.scheduler.is_idle)  # type: ignore[attr-defined]
+            QApplication.processEvents()
 
     return wait
 

@@ -122,7 +122,7 @@ def wrong(part: QWidget) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ["view.settings", "help.keys", "help.about", "export.dialog", "go.palette"])
-def test_dialogs_have_names(app: App, qtbot: QtBot, name: str) -> None:
+def test_dialogs_have_names(app: App, name: str) -> None:
     app.ui.commands.run(name)
     (shown,) = [one for one in QApplication.topLevelWidgets() if one.isVisible() and is_over(one, app)]
     try:
@@ -137,7 +137,7 @@ def is_over(widget: QWidget, app: App) -> bool:
     return parent is not None and parent.window() is app.window and not isinstance(widget, Dock)
 
 
-def test_no_menu_has_more_than_twenty_rows(app: App, qtbot: QtBot) -> None:
+def test_no_menu_has_more_than_twenty_rows(app: App) -> None:
     window = app.window
     entry = window.opener.siblings[0]
     window.opener.siblings = tuple(entry._replace(path=entry.path / str(at)) for at in range(400))

@@ -1,7 +1,6 @@
 """What panels say while their numbers are being made: how far that is, and what can never be read."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -73,7 +72,7 @@ def causes(ui: UiContext, qtbot: QtBot) -> CausesPanel:
 
 
 def test_a_panel_says_it_again_until_there_is_something(
-    causes: CausesPanel, ui: UiContext, open_in: Callable, qtbot: QtBot, tmp_path: Path
+    causes: CausesPanel, ui: UiContext, open_in: Callable, qtbot: QtBot
 ) -> None:
     trace = open_trace(SAMPLE)
     open_in(trace, [])

@@ -131,7 +131,7 @@ def test_every_panel_has_a_command_that_runs(app: App, shown: Any, qtbot: QtBot)
         assert printed(panel)["schema"].startswith("rcv."), name
 
 
-def test_the_action_copies_a_line_for_a_shell(app: App, shown: Any, qtbot: QtBot) -> None:
+def test_the_action_copies_a_line_for_a_shell(app: App, shown: Any) -> None:
     panel = shown("bubbles")
     panel.copy_asked.emit()
     text = QApplication.clipboard().text()
@@ -402,7 +402,7 @@ def test_occupancy(group: str, shown: Any) -> None:
     panel.remembered["group"].choose("se")
 
 
-def test_occupancy_without_what_is_hidden(shown: Any, app: App, qtbot: QtBot) -> None:
+def test_occupancy_without_what_is_hidden(shown: Any) -> None:
     panel = shown("occupancy")
     first, second, *more = (one.curve.name for one in panel.rows)
     panel.filter.set_on([first, *more], False)

@@ -161,9 +161,7 @@ def test_rich_text_is_translated_and_stays_escaped() -> None:
     assert words(shown.replace("x", "")) == set()
 
 
-def test_the_setting_is_heeded_unless_the_start_said_otherwise(
-    ui: UiContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_setting_is_heeded_unless_the_start_said_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     qt = application()
     try:
         speak_as_set(qt, "system")

@@ -176,7 +176,7 @@ def test_a_job_that_fails_breaks_the_panel_that_asked(
 
 
 def test_a_watcher_that_fails_does_not_keep_the_change_from_others(
-    app: App, qtbot: QtBot, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    app: App, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Watcher:
         def look(self) -> None:

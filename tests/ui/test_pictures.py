@@ -197,7 +197,7 @@ def legend(qtbot: QtBot) -> Legend:
     return made
 
 
-def test_a_click_on_a_name_picks_it_out_and_another_lets_go(legend: Legend, qtbot: QtBot) -> None:
+def test_a_click_on_a_name_picks_it_out_and_another_lets_go(legend: Legend) -> None:
     heard: list[str] = []
     legend.picked_changed.connect(heard.append)
     at = legend.rect().center()

@@ -36,7 +36,7 @@ def test_nothing_is_computed_until_wanted(ui, open_settled, settled, trace, qtbo
     assert (shared.cell("count").value, len(calls)) == (1, 1)
 
 
-def test_more_waves_make_a_new_answer(ui, open_in, settled, trace, qtbot):
+def test_more_waves_make_a_new_answer(ui, open_in, trace, qtbot):
     shared = SharedResults(ui.session, ui.scheduler, {"count": lambda _, batches: len(batches)})
     open_in(trace, [trace.reader.read([0])])
     shared.want("count")
@@ -84,7 +84,7 @@ def test_while_waves_stream_in_an_arrival_costs_what_arrived(ui, open_in, trace,
     assert mapped == Counter(rows)
 
 
-def test_another_capture_forgets_the_answer(ui, open_in, settled, trace, qtbot):
+def test_another_capture_forgets_the_answer(ui, open_in, trace, qtbot):
     shared = SharedResults(ui.session, ui.scheduler, {"count": lambda _, batches: len(batches)})
     open_in(trace, [trace.reader.read([0])])
     shared.want("count")
@@ -130,7 +130,7 @@ def test_an_unknown_result_is_an_error(ui):
         SharedResults(ui.session, ui.scheduler, {}).want("nothing")
 
 
-def test_garbage_is_collected_in_no_thread_but_the_window_s(ui, settled):
+def test_garbage_is_collected_in_no_thread_but_the_window_s(ui):
     assert not gc.isenabled()
     seen, other = [], Tasks(1)
     other.run(ui.session, lambda: seen.append(gc.isenabled()), lambda _: None)

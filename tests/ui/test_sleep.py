@@ -190,6 +190,6 @@ def test_a_sleeping_panel_says_that_it_reads_until_it_has_numbers(app: App, qtbo
 # -- exporting -------------------------------------------------------------------------------------
 
 
-def test_a_shot_of_a_panel_behind_a_tab_has_numbers(tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_shot_of_a_panel_behind_a_tab_has_numbers(tmp_path: Path) -> None:
     take(Shot(SAMPLE, "causes", tmp_path / "causes.csv"))
     assert len((tmp_path / "causes.csv").read_text().splitlines()) > 2

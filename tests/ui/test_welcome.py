@@ -37,7 +37,7 @@ def test_return_opens_a_sample(blank: App, qtbot: QtBot) -> None:
     assert blank.ui.session.history.visits[0].selection == blank.ui.session.selection.value
 
 
-def test_the_palette_names_captures_as_people_do(tmp_path: Path, qtbot: QtBot) -> None:
+def test_the_palette_names_captures_as_people_do(tmp_path: Path) -> None:
     with window(settings_in(tmp_path)) as app:
         path = tmp_path / "gemm" / "ui_output_agent_38430_dispatch_44"
         path.mkdir(parents=True)
@@ -48,7 +48,7 @@ def test_the_palette_names_captures_as_people_do(tmp_path: Path, qtbot: QtBot) -
         assert [item.title for item in app.window.palette_._find("38430")] == [item.title]
 
 
-def test_recent_captures_are_listed_newest_first_and_once(tmp_path: Path, qtbot: QtBot) -> None:
+def test_recent_captures_are_listed_newest_first_and_once(tmp_path: Path) -> None:
     with window(settings_in(tmp_path)) as app:
         opener = app.window.opener
         for name in ("a", "b", "a"):

@@ -138,7 +138,7 @@ def test_a_program_that_runs_or_ended_tidily_left_no_fault(tmp_path: Path) -> No
         pass
 
 
-def test_safe_mode_reads_and_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_safe_mode_reads_and_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr("rcv_py.ui.app.run", lambda request, **how: asked.append(how) or 0)
     assert main([str(SAMPLE), "--safe"]) == 0

@@ -61,14 +61,11 @@ panel = panel_fixture(ComparePanel, 1100, 320, "view.table")
 
 
 @pytest.fixture
-def compared(
-    panel: ComparePanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled
-) -> ComparePanel:
+def compared(panel: ComparePanel, open_in: Callable, ui: UiContext, settled: Settled) -> ComparePanel:
     open_in(AFTER[0], [AFTER[1]])
     ui.session.baseline.set(
         Baseline(BEFORE[0], capture_costs(BEFORE[0], [BEFORE[1]]), STRIP.of(BEFORE[0], [BEFORE[1]]))
     )
-    qtbot.waitUntil(lambda: panel.result is not None)
     settled()
     return panel
 
@@ -131,11 +128,10 @@ def test_a_click_selects_the_line_everywhere(compared: ComparePanel, ui: UiConte
 
 
 def test_what_only_the_baseline_has_cannot_be_selected(
-    panel: ComparePanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled
+    panel: ComparePanel, open_in: Callable, ui: UiContext, settled: Settled
 ) -> None:
     open_in(BEFORE[0], [BEFORE[1]])
     ui.session.baseline.set(Baseline(AFTER[0], capture_costs(AFTER[0], [AFTER[1]])))
-    qtbot.waitUntil(lambda: panel.result is not None)
     settled()
     fates = [row[0] for row in shown(panel, "status")]
     old = ui.session.selection.value
@@ -202,10 +198,9 @@ def test_the_sheet_has_what_is_shown(compared: ComparePanel) -> None:
 
 
 def test_another_capture_is_compared_with_the_same_baseline(
-    compared: ComparePanel, open_in: Callable, qtbot: object
+    compared: ComparePanel, open_settled: Callable
 ) -> None:
-    open_in(BEFORE[0], [BEFORE[1]])
-    qtbot.waitUntil(lambda: compared.result is not None)
+    open_settled(BEFORE[0], [BEFORE[1]])
     assert compared.verdict.text().startswith("No difference beyond noise: the launch of B takes 0.0 %")
 
 
@@ -215,7 +210,7 @@ def test_no_baseline_no_comparison(compared: ComparePanel, ui: UiContext) -> Non
     assert compared.sheet() is None
 
 
-def test_mode_and_filter_are_remembered(compared: ComparePanel, ui: UiContext, settled: Settled) -> None:
+def test_mode_and_filter_are_remembered(compared: ComparePanel, settled: Settled) -> None:
     choose(compared, "block", settled)
     compared.only.setChecked(True)
     state = compared.save_state()

@@ -150,7 +150,7 @@ def test_nothing_to_list_says_why_and_what_to_do(ui: UiContext, shown: Callable)
     assert "No capture is open" in panel.empty.sentence.text()
 
 
-def test_what_is_wrong_with_markers_is_a_problem(shown: Callable, samples: Callable, qtbot: Any) -> None:
+def test_what_is_wrong_with_markers_is_a_problem(shown: Callable, samples: Callable) -> None:
     trace = samples("markers")
     panel = shown(replace(trace, markers=trace.markers[:2]))
     texts = [problem.text for problem in panel.session.problems.value]

@@ -1,5 +1,6 @@
 """The triage page: in front when a capture opens, and one click from a finding to the place."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -203,10 +204,9 @@ def shown(ui: UiContext, qtbot: QtBot) -> TriagePanel:
     return panel
 
 
-def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+def test_keys_digits_and_copying(shown: TriagePanel, open_settled: Callable) -> None:
     trace = sample_trace("vector_add")  # whose second finding has an instruction
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: shown.findings is not None)
+    open_settled(trace, [all_waves(trace)])
     QTest.keyClick(shown.list, Qt.Key.Key_Down)
     assert shown.list.currentRow() == 1
     asked: list[str] = []
@@ -226,10 +226,9 @@ def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> N
     assert len(list(sheet.rows)) == len(shown.findings.findings)
 
 
-def test_more_opens_and_closes(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+def test_more_opens_and_closes(shown: TriagePanel, open_settled: Callable) -> None:
     trace = sample_trace("matmul_small")
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: shown.findings is not None)
+    open_settled(trace, [all_waves(trace)])
     shown.list.setCurrentRow(1)
     one = shown.current
     page = shown.page.toPlainText()
@@ -249,10 +248,9 @@ def test_more_opens_and_closes(shown: TriagePanel, open_in, qtbot: QtBot) -> Non
     assert one.assumption not in shown.page.toPlainText()
 
 
-def test_three_numbers_are_enough_at_first(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+def test_three_numbers_are_enough_at_first(shown: TriagePanel, open_settled: Callable) -> None:
     trace = sample_trace("matmul_small")
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: shown.findings is not None)
+    open_settled(trace, [all_waves(trace)])
     assert [number.id for number in shown.strip.numbers] == ["duration", "nothing", "matrix"]
     assert shown.detail.isHidden()
     assert len(shown.headline.text().split()) <= 12
@@ -261,21 +259,23 @@ def test_three_numbers_are_enough_at_first(shown: TriagePanel, open_in, qtbot: Q
     assert shown.detail.text() == shown.findings.bound_class.detail
 
 
-def test_the_list_takes_the_height_that_the_page_leaves(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+def test_the_list_takes_the_height_that_the_page_leaves(
+    shown: TriagePanel, open_settled: Callable, qtbot: QtBot
+) -> None:
     shown.resize(380, 900)
     trace = sample_trace("matmul_small")
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: shown.findings is not None)
+    open_settled(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: not shown.list.verticalScrollBar().isVisible())
     assert not shown.page.verticalScrollBar().isVisible()
 
 
 @pytest.mark.parametrize("width", [330, 900])
-def test_a_picture_ends_where_the_findings_end(shown: TriagePanel, open_in, qtbot: QtBot, width: int) -> None:
+def test_a_picture_ends_where_the_findings_end(
+    shown: TriagePanel, open_settled: Callable, qtbot: QtBot, width: int
+) -> None:
     shown.resize(width, 1400)
     trace = sample_trace("matmul_small")
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: shown.findings is not None)
+    open_settled(trace, [all_waves(trace)])
     qtbot.waitUntil(lambda: shown.split.isVisible() and not shown.list.verticalScrollBar().isVisible())
     with shown.for_picture():
         pass  # what is above the list has its place now, whenever Qt would have given it
@@ -321,10 +321,11 @@ def measured() -> tuple[Trace, list[str]]:
     return trace, [f"{duration:,} cycles", f"{lives / sum(map(len, held)):.1f} waves per SIMD"]
 
 
-def test_numbers_are_never_cut(shown: TriagePanel, open_in, qtbot: QtBot, measured: tuple) -> None:
+def test_numbers_are_never_cut(
+    shown: TriagePanel, open_settled: Callable, qtbot: QtBot, measured: tuple
+) -> None:
     trace, numbers = measured
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: shown.findings is not None)
+    open_settled(trace, [all_waves(trace)])
     shown.more.click()
     for width in (760, 330, 260):  # beside the list, at the left, in a narrow window
         shown.resize(width, 600)
@@ -344,37 +345,33 @@ def test_without_larger_findings_the_small_ones_are_shown(shown: TriagePanel) ->
 
 
 def test_without_instructions_nothing_is_concluded(
-    shown: TriagePanel, open_in, tmp_path: Path, qtbot: QtBot
+    shown: TriagePanel, tmp_path: Path, open_settled: Callable
 ) -> None:
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
     write_sample("matmul_small", folder)
     (folder / "code.json").write_text("")
     trace = open_trace(folder)
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: shown.findings is not None)
+    open_settled(trace, [all_waves(trace)])
     assert shown.findings.bound_class is None
     assert not shown.findings.findings
     assert shown.empty.sentence.text() == NO_CODE
     assert "nothing" not in [number.id for number in shown.findings.numbers], "its matrix work is not known"
 
 
-def test_samples_and_placeholders(shown: TriagePanel, open_in, tmp_path: Path, qtbot: QtBot) -> None:
+def test_samples_and_placeholders(shown: TriagePanel, tmp_path: Path, open_settled: Callable) -> None:
     samples = sample_trace("pc_sampling")
-    open_in(samples, [])
-    qtbot.waitUntil(lambda: shown.findings is not None)
+    open_settled(samples, [])
     ((reason, _),) = reasons(samples.path).most_common(1)
     assert (reason, shown.current.name) == ("wait count", "samples-waitcnt")
     write_sample("placeholder", tmp_path / "ui_output_agent_1_dispatch_1", 0)
-    open_in(open_trace(tmp_path / "ui_output_agent_1_dispatch_1"), [])
-    qtbot.waitUntil(lambda: shown.findings is not None)
+    open_settled(open_trace(tmp_path / "ui_output_agent_1_dispatch_1"), [])
     assert shown.empty.is_empty
     assert "Nothing ran" in shown.empty.sentence.text()
 
 
-def test_clicking_a_row_shows_it(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+def test_clicking_a_row_shows_it(shown: TriagePanel, open_settled: Callable) -> None:
     trace = sample_trace("matmul_small")
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: shown.findings is not None)
+    open_settled(trace, [all_waves(trace)])
     box = shown.list.visualItemRect(shown.list.item(2))
     QTest.mouseClick(shown.list.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, box.center().y()))
     assert shown.findings.findings[2].title in shown.page.toPlainText()
@@ -405,10 +402,9 @@ def test_a_click_or_a_key_on_a_finding_goes_to_its_first_evidence(app: App, qtbo
     assert session.selection.value.line == place.line, "a second click goes there again"
 
 
-def test_shares_among_the_key_numbers_have_bars(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
+def test_shares_among_the_key_numbers_have_bars(shown: TriagePanel, open_settled: Callable) -> None:
     trace = sample_trace("matmul_small")
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: shown.findings is not None)
+    open_settled(trace, [all_waves(trace)])
     duration, *shares = [cell for cell in shown.strip._cells if cell.isVisible()]
     assert duration.share is None
     assert len(shares) == 2
@@ -437,15 +433,14 @@ def test_numbers_of_a_narrow_row_end_at_a_whole_number(shown: TriagePanel) -> No
 
 
 def test_predictions_come_when_nothing_else_is_computed(
-    ui: UiContext, qtbot: QtBot, open_in, monkeypatch: pytest.MonkeyPatch
+    ui: UiContext, open_settled: Callable, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rcv_py.features.findings.panel.PREDICT_MS", 1)
     panel = TriagePanel(ui)
     qtbot.addWidget(panel)
     panel.resize(850, 280)
     trace = sample_trace("matmul_small")
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: panel.findings is not None)
+    open_settled(trace, [all_waves(trace)])
     plain = panel.findings
     assert not plain.guesses, "first what is known at once"
     assert "--no-predict" in panel.command_line()

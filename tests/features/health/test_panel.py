@@ -31,11 +31,9 @@ health = panel_fixture(TrustPanel, 1280, 300)
 
 
 @pytest.fixture
-def show(health: TrustPanel, open_in: Callable, settled: Settled, qtbot: object) -> Callable:
+def show(health: TrustPanel, open_settled: Callable) -> Callable:
     def opened(trace: object) -> TrustPanel:
-        open_in(trace, [all_waves(trace)] if len(trace.waves) else [])
-        qtbot.waitUntil(lambda: health.notes is not None)
-        settled()
+        open_settled(trace, [all_waves(trace)] if len(trace.waves) else [])
         return health
 
     return opened

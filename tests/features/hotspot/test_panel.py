@@ -182,10 +182,9 @@ def test_the_sheet_has_a_column_a_kind(hotspot: HotspotPanel, open_settled: Call
 
 
 def test_a_range_that_holds_nothing_and_another_capture_leave_no_bins_behind(
-    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable, open_in: Callable, qtbot: object
 ) -> None:
-    open_in(trace(), [two_waves()])
-    settled()
+    open_settled(trace(), [two_waves()])
     assert hotspot.sheet() is not None
     ui.session.clock_range.set(TimeWindow(10**6, 10**6 + 1))
     qtbot.waitUntil(lambda: hotspot.empty.is_empty)
@@ -256,7 +255,7 @@ def test_a_bar_of_a_clock_range_selects_an_execution_in_that_range(
 
 
 def test_a_low_panel_leaves_its_height_to_the_bars(
-    hotspot: HotspotPanel, open_settled: Callable, settled: Settled, qtbot: object
+    hotspot: HotspotPanel, open_settled: Callable, settled: Settled
 ) -> None:
     open_settled(trace(), [two_waves()])
     assert hotspot.legend.isVisible()

@@ -28,8 +28,6 @@ def isa(ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable) 
     panel.resize(1000, 400)
     panel.show()
     open_settled(trace(), [two_waves()])
-    qtbot.waitUntil(lambda: ui.results.cell("branches").value is not None)
-    settled()
     yield panel
     settled()
 

@@ -69,15 +69,13 @@ sampled = fixture_of(sample_trace, "pc_sampling")  # A capture without execution
 
 @pytest.fixture
 def isa(
-    ui: UiContext, qtbot: object, settled: Settled, open_in: Callable, trace: Trace
+    ui: UiContext, open_settled: Callable, qtbot: object, settled: Settled, trace: Trace
 ) -> Iterator[IsaPanel]:
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)
     panel.resize(1000, 400)
     panel.show()
-    open_in(trace, load_all(trace, workers=0))
-    qtbot.waitUntil(lambda: panel.ui.results.cell("branches").value is not None)
-    settled()
+    open_settled(trace, load_all(trace, workers=0))
     yield panel
     settled()
 
@@ -115,7 +113,6 @@ def test_branches_that_lead_to_one_row_are_counted_together(
     ]
     open_in(code_samples.trace(code, waves=code_samples.waves_of(3)), [code_samples.batch(*made)])
     show(panel, "branches")
-    qtbot.waitUntil(lambda: bool(panel.view.notes(5)))
     settled()
     assert panel.view.notes(5) == ("from 2 branches ×3",)
 

@@ -59,8 +59,6 @@ def isa(ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable) 
     panel.resize(1000, 400)
     panel.show()
     open_settled(capture(), [waves()])
-    qtbot.waitUntil(lambda: panel.ui.results.cell("branches").value is not None)
-    settled()
     yield panel
     settled()
 
@@ -207,7 +205,7 @@ def test_a_click_on_the_numbers_of_rows_gives_program_order_with_arrows(isa: Isa
         assert view.viewport().rect().contains(view.row_rect(view.table.view_row(3)).center())
 
 
-def test_arrows_lead_to_the_fold(isa: IsaPanel, settled: Settled) -> None:
+def test_arrows_lead_to_the_fold(isa: IsaPanel) -> None:
     assert set(zip(isa.view.arrows.source.tolist(), isa.view.arrows.target.tolist(), strict=True)) >= {(2, 3)}
     whole = len(isa.view.placed_arrows().number)
     isa.view.fold_all()
@@ -219,7 +217,7 @@ def test_arrows_lead_to_the_fold(isa: IsaPanel, settled: Settled) -> None:
             assert abs(y - middle) <= 1
 
 
-def test_copies_and_sheets_hold_what_is_folded(isa: IsaPanel, ui: UiContext) -> None:
+def test_copies_and_sheets_hold_what_is_folded(isa: IsaPanel) -> None:
     isa.view.fold_all()
     at = isa.view.cell_rect(2, "text").center()
     QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
@@ -240,7 +238,7 @@ def test_loops_have_brackets_with_their_rounds(isa: IsaPanel) -> None:
     assert isa.view.notes(2) == ("loop ×2",)
 
 
-def test_the_strip_shows_the_heat_of_folds(isa: IsaPanel, ui: UiContext) -> None:
+def test_the_strip_shows_the_heat_of_folds(isa: IsaPanel) -> None:
     isa.view.fold_all()
     assert isa.strip._cost[2] == 2010
     assert not isa.strip._cost[3]

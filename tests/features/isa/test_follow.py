@@ -174,7 +174,7 @@ def in_sight(panel: IsaPanel, row: int) -> bool:
     return panel.view.covered_px <= top <= panel.view.viewport().height() - panel.view.row_height
 
 
-def test_every_capture_opens_at_its_hottest_row(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
+def test_every_capture_opens_at_its_hottest_row(isa: IsaPanel, open_settled: Callable) -> None:
     assert in_sight(isa, HOT)
     heading = isa.view.heading()
     assert heading.row == LOOP[0]

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from rcv_py.analysis.latency import hidden_latency, memory_latency
 from rcv_py.features.latency import result as results
@@ -29,22 +28,10 @@ from tests.support.code_samples import trace, two_waves
 from tests.support.opened import all_waves, sample_trace
 from tests.support.window_fixtures import panel_fixture
 
-Settled = Callable[..., None]
 HIDDEN, MEMORY, ACCESS, FETCH, ADDRESS = range(5)
 OURS, REFERENCE = 0, 1
 ELSEWHERE = 7  # an instruction whose latency no counter tells
 UNITS = {"ds_": "LDS", "s_l": "SMEM", "glo": "VMEM"}  # by what a mnemonic begins with
-
-
-@pytest.fixture
-def settled(ui: UiContext, qtbot: object) -> Settled:
-    """Wait until every task and every shared result is there."""
-
-    def wait() -> None:
-        qtbot.waitUntil(lambda: ui.scheduler.is_idle)
-        QApplication.processEvents()
-
-    return wait
 
 
 panel = panel_fixture(LatencyPanel, 1200, 300)
@@ -74,9 +61,17 @@ def waits_of(counters: tuple[Trace, WaveBatch]) -> SimpleNamespace:
     )
 
 
-def choose(panel: LatencyPanel, settled: Settled, kind: int) -> None:
-    panel.kind.setCurrentIndex(kind)
-    settled()
+@pytest.fixture
+def show(panel: LatencyPanel, open_settled: Callable, settled: Callable) -> Callable[..., None]:
+    """Choose what is listed, of the capture that is open or of the given one."""
+
+    def chosen(kind: int, *opened: Any) -> None:
+        if opened:
+            open_settled(*opened)
+        panel.kind.setCurrentIndex(kind)
+        settled()
+
+    return chosen
 
 
 def column(panel: LatencyPanel, name: str) -> list[Any]:
@@ -85,15 +80,9 @@ def column(panel: LatencyPanel, name: str) -> list[Any]:
     return list(panel.view.table.columns[at].values)
 
 
-def test_without_a_capture_it_says_how_to_open_one(panel: LatencyPanel) -> None:
-    assert "Ctrl+O" in panel.empty.sentence.text()
-    assert panel.sheet() is None
-
-
-def test_hidden_latency(panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple) -> None:
+def test_hidden_latency(panel: LatencyPanel, show: Callable, counters: tuple) -> None:
     found, waves = counters
-    open_in(found, [waves])
-    choose(panel, settled, HIDDEN)
+    show(HIDDEN, found, [waves])
     expected = hidden_latency.HIDDEN[ReferenceRule.OURS].of(found, [waves])
     rows = panel.result.line
     np.testing.assert_array_equal(column(panel, "hidden"), expected.hidden(found.code)[rows])
@@ -105,10 +94,9 @@ def test_hidden_latency(panel: LatencyPanel, open_in: Callable, settled: Settled
     assert panel.legend.names == ("stall", "issue", "idle", "hidden")
 
 
-def test_memory_latency(panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple) -> None:
+def test_memory_latency(panel: LatencyPanel, show: Callable, counters: tuple) -> None:
     found, waves = counters
-    open_in(found, [waves])
-    choose(panel, settled, MEMORY)
+    show(MEMORY, found, [waves])
     expected = memory_latency.MEMORY[ReferenceRule.OURS].of(found, [waves])
     for name in ("mean", "samples", "issue", "stall"):
         np.testing.assert_array_equal(column(panel, name), getattr(expected, name))
@@ -123,7 +111,7 @@ def test_memory_latency(panel: LatencyPanel, open_in: Callable, settled: Settled
 
 
 def test_waits_tell_latencies_beside_the_counters_and_without_them(
-    ui: UiContext, open_in: Callable, settled: Settled, qtbot: object, counters: tuple
+    ui: UiContext, open_settled: Callable, settled: Callable, qtbot: object, counters: tuple
 ) -> None:
     jobs = {**JOBS, "waits": lambda _, batches: SimpleNamespace(latency=waits_of(counters))}
     results = SharedResults(ui.session, ui.scheduler, jobs)
@@ -131,8 +119,9 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
     qtbot.addWidget(panel)
     panel.show()
     found, waves = counters
-    open_in(found, [waves])
-    choose(panel, settled, MEMORY)
+    open_settled(found, [waves])
+    panel.kind.setCurrentIndex(MEMORY)
+    settled()
     lines = measured(counters)
     assert column(panel, "instruction") == [*lines, ELSEWHERE]
     medians = [str(number) for number in column(panel, "median")]
@@ -141,21 +130,16 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
     assert rows[0][-5:-2] == ("", "", "")
     assert rows[-1][4:10] == ("", "", "", "", "", "")
     assert panel.view.table.text(0, panel.view.table.column_of("median")) == "–"
-    without = replace(found, counter_names=(), counters=())
-    open_in(without, [waves])
-    settled()
+    open_settled(replace(found, counter_names=(), counters=()), [waves])
     assert column(panel, "instruction") == [ELSEWHERE, lines[-1]]
     assert column(panel, "p90") == [990.0, 150.0]
     assert "SQ_INST_LEVEL_VMEM" in panel.assumption.text()
 
 
-def test_accesses_that_hold_their_unit_too_long_say_so(
-    panel: LatencyPanel, open_in: Callable, settled: Settled
-) -> None:
+def test_accesses_that_hold_their_unit_too_long_say_so(panel: LatencyPanel, show: Callable) -> None:
     """Ten waves at once, each of which gets LDS 16 cycles after the one before; the width needs 8."""
     waves = queue(0, 16)
-    open_in(build.trace(QUEUED, waves), [build.batch(*waves)])
-    choose(panel, settled, ACCESS)
+    show(ACCESS, build.trace(QUEUED, waves), [build.batch(*waves)])
     names = ("instruction", "unit", "refused", "stall", "held", "needed", "judgement")
     shown = [column(panel, name)[0] for name in names]
     assert shown == [0, "LDS", 9, 16 * sum(range(10)), 16, 8, "bank conflicts likely"]
@@ -169,29 +153,23 @@ def test_accesses_that_hold_their_unit_too_long_say_so(
     assert not [word for word in words if word.startswith(("--rule", "--no-idle"))]
 
 
-def test_code_that_was_not_in_the_cache_is_listed_and_selected(
-    panel: LatencyPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
+def test_code_that_was_not_in_the_cache_is_listed_and_selected(panel: LatencyPanel, show: Callable) -> None:
     """A line of 64 bytes has eight of these instructions; a wave waits 100 cycles for the second line."""
     code = build.code([f"v_add_u32 v{at}, v1, v2" for at in range(16)])
     wave = build.wave(f"V|V|{'.' * 100}V|V", [6, 7, 8, 9])
-    open_in(build.trace(code, [wave]), [build.batch(wave)])
-    choose(panel, settled, FETCH)
+    show(FETCH, build.trace(code, [wave]), [build.batch(wave)])
     names = ("first_instruction", "last_instruction", "slow", "cycles")
     assert [column(panel, name)[0] for name in names] == [8, 15, 1, 100]
     assert "1 slow fetch, 100 cycles" in panel.note.text()
     panel.view.chosen.emit(0)
-    assert ui.session.selection.value.line == 8
-    choose(panel, settled, HIDDEN)
+    assert panel.session.selection.value.line == 8
+    show(HIDDEN)
 
 
 @pytest.mark.parametrize(("kind", "spec"), [(ACCESS, results.ACCESSES), (FETCH, results.FETCHES)])
-def test_what_has_no_rows_says_why(
-    panel: LatencyPanel, open_in: Callable, settled: Settled, kind: int, spec: Spec
-) -> None:
+def test_what_has_no_rows_says_why(panel: LatencyPanel, show: Callable, kind: int, spec: Spec) -> None:
     wave = build.wave("V|V", [0, 1])
-    open_in(build.trace(build.code(["v_mov_b32 v0, 0", "s_endpgm"]), [wave]), [build.batch(wave)])
-    choose(panel, settled, kind)
+    show(kind, build.trace(build.code(["v_mov_b32 v0, 0", "s_endpgm"]), [wave]), [build.batch(wave)])
     assert spec.nothing in panel.empty.sentence.text()
 
 
@@ -206,54 +184,45 @@ def test_no_wait_told_anything(counters: tuple) -> None:
         assert not len(memory_rows(found, without, waits))
 
 
-def test_a_click_and_the_keyboard_select_the_line(
-    panel: LatencyPanel, ui: UiContext, open_settled: Callable, qtbot: object
-) -> None:
+def test_a_click_and_the_keyboard_select_the_line(panel: LatencyPanel, open_settled: Callable) -> None:
     open_settled(trace(), [two_waves()])
-    qtbot.waitUntil(lambda: panel.result is not None)
     lines = panel.result.line.tolist()
     where = QPoint(60, panel.view.row_rect(1).center().y())
     QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
-    assert ui.session.selection.value.line == lines[1]
+    assert panel.session.selection.value.line == lines[1]
     QTest.keyClick(panel.view, Qt.Key.Key_Down)
-    assert ui.session.selection.value.line == lines[2]
-    ui.session.select_line(lines[0])
+    assert panel.session.selection.value.line == lines[2]
+    panel.session.select_line(lines[0])
     assert panel.view.current == 0
-    ui.session.select_line(0)
+    panel.session.select_line(0)
     assert panel.view.current == -1, "a label is not listed"
     panel.view.hovered.emit(1)
-    assert ui.session.hover.value.line == lines[1]
+    assert panel.session.hover.value.line == lines[1]
     panel.view.hovered.emit(-1)
-    assert ui.session.hover.value is None
+    assert panel.session.hover.value is None
 
 
 def test_idle_time_counts_if_it_is_shown(
-    panel: LatencyPanel, ui: UiContext, open_settled: Callable, counters: tuple
+    panel: LatencyPanel, open_settled: Callable, counters: tuple
 ) -> None:
     found, waves = counters
     open_settled(found, [waves])
     with_idle = sum(column(panel, "total"))
-    ui.settings["isa.show_idle"] = False
+    panel.ui.settings["isa.show_idle"] = False
     assert with_idle - sum(column(panel, "total")) == found.code.idle.sum()
     assert not any(column(panel, "hidden_idle"))
 
 
 @pytest.mark.parametrize("kind", [HIDDEN, MEMORY, ACCESS, FETCH])
-def test_samples_are_no_thread_trace(
-    panel: LatencyPanel, open_in: Callable, settled: Settled, kind: int
-) -> None:
-    open_in(trace(has_thread_trace=False, has_pc_samples=True))
-    choose(panel, settled, kind)
+def test_samples_are_no_thread_trace(panel: LatencyPanel, show: Callable, kind: int) -> None:
+    show(kind, trace(has_thread_trace=False, has_pc_samples=True))
     assert "PC samples" in panel.empty.sentence.text()
     assert panel.legend.names == ()
     assert not panel.assumption.isVisible()
 
 
-def test_without_counters_it_says_which_and_how(
-    panel: LatencyPanel, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace(), [two_waves()])
-    choose(panel, settled, MEMORY)
+def test_without_counters_it_says_which_and_how(panel: LatencyPanel, show: Callable) -> None:
+    show(MEMORY, trace(), [two_waves()])
     text = panel.empty.sentence.text()
     for word in ("SQ_INST_LEVEL_VMEM", "SQ_INST_LEVEL_LDS", "rocprofv3"):
         assert word in text
@@ -265,23 +234,9 @@ def test_until_waves_are_read_it_says_so(panel: LatencyPanel, open_settled: Call
     assert panel.empty.sentence.text() == "Reading waves, 0 of 2, for latency …"
 
 
-def test_nothing_is_computed_for_a_panel_that_nobody_opened(
-    ui: UiContext, open_settled: Callable, settled: Settled, qtbot: object
-) -> None:
-    panel = LatencyPanel(ui)
-    panel.visibility.allow_sleep()
-    qtbot.addWidget(panel)
-    panel.visibility.allow_sleep()
-    open_settled(trace(), [two_waves()])
-    assert ui.results.cell("hidden").value is None
-    panel.show()
-    qtbot.waitUntil(lambda: panel.result is not None)
-    settled()
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_bars_have_the_colours_of_the_theme(
-    panel: LatencyPanel, open_settled: Callable, settled: Settled, counters: tuple, theme: str
+    panel: LatencyPanel, show: Callable, open_settled: Callable, counters: tuple, theme: str
 ) -> None:
     ui = panel.ui
     ui.settings["look.theme"] = "dark" if theme == "light" else "light"
@@ -291,7 +246,7 @@ def test_bars_have_the_colours_of_the_theme(
     role = ui.theme.role
     assert {role("stall").rgb(), role("issue").rgb(), role("hidden").rgb()} <= colors(panel)
     panel.resize(1200, 1600)  # all rows have room
-    choose(panel, settled, MEMORY)
+    show(MEMORY)
     kinds = {ui.theme.kind(kind).rgb() for kind in (TokenKind.FLAT, TokenKind.LDS)}
     assert kinds | {role("text").rgb()} <= colors(panel)
 
@@ -308,10 +263,10 @@ def colors(panel: LatencyPanel) -> set[int]:
     }
 
 
-def test_state_is_kept(panel: LatencyPanel, open_in: Callable, settled: Settled, counters: tuple) -> None:
-    choose(panel, settled, MEMORY)
+def test_state_is_kept(panel: LatencyPanel, show: Callable, counters: tuple) -> None:
+    show(MEMORY)
     state = panel.save_state()
-    choose(panel, settled, HIDDEN)
+    show(HIDDEN)
     panel.load_state(state)
     assert panel.caption() == "Memory latency"
     panel.load_state({"kind": 7, "table": None})
@@ -330,25 +285,24 @@ def test_the_sheet_has_what_is_shown(panel: LatencyPanel, open_settled: Callable
 
 
 def test_another_capture_forgets_the_rows(
-    panel: LatencyPanel, ui: UiContext, open_settled: Callable, counters: tuple
+    panel: LatencyPanel, open_settled: Callable, counters: tuple
 ) -> None:
     found, waves = counters
     open_settled(found, [waves])
-    ui.session.select_line(7)
+    panel.session.select_line(7)
     assert panel.result is not None
     open_settled(trace(has_thread_trace=False), [])
     assert panel.result is None
     assert panel.sheet() is None
-    assert ui.session.selection.value == Selection() or panel.view.current <= len(panel.view.table.data_rows)
+    assert panel.session.selection.value == Selection() or panel.view.current <= len(
+        panel.view.table.data_rows
+    )
 
 
-def test_recorded_addresses_are_listed_with_what_they_touch(
-    panel: LatencyPanel, ui: UiContext, open_in: Callable, settled: Settled
-) -> None:
+def test_recorded_addresses_are_listed_with_what_they_touch(panel: LatencyPanel, show: Callable) -> None:
     """60 lanes in the mean: each store touches a line a lane, where 60 x 4 bytes need two of 128."""
     found = sample_trace("addresses")
-    open_in(found, [all_waves(found)])
-    choose(panel, settled, ADDRESS)
+    show(ADDRESS, found, [all_waves(found)])
     rows = dict(zip(column(panel, "kind"), column(panel, "judgement"), strict=True))
     assert rows["store"] == "lanes apart: 60.0 lines, 2.0 needed"
     assert rows["lds_load"] == "bank conflicts: 60.0 passes, 2.0 needed"
@@ -358,16 +312,13 @@ def test_recorded_addresses_are_listed_with_what_they_touch(
     assert panel.legend.names == ("needed", "beyond need")
     assert "--by=address" in (panel.command_line() or ())
     panel.view.chosen.emit(0)
-    text = found.code.text[ui.session.selection.value.line or 0]
+    text = found.code.text[panel.session.selection.value.line or 0]
     assert text.startswith(("global_store", "ds_read"))
-    choose(panel, settled, ACCESS)
+    show(ACCESS)
     judged = dict(zip(column(panel, "text"), column(panel, "judgement"), strict=True))
     assert judged[text].startswith(("lanes apart: ", "bank conflicts: ")), "what is known is not inferred"
 
 
-def test_without_addresses_it_says_how_to_record_them(
-    panel: LatencyPanel, open_in: Callable, settled: Settled
-) -> None:
-    open_in(trace(), [two_waves()])
-    choose(panel, settled, ADDRESS)
+def test_without_addresses_it_says_how_to_record_them(panel: LatencyPanel, show: Callable) -> None:
+    show(ADDRESS, trace(), [two_waves()])
     assert "SQTT_TRACE_ADDRESSES" in panel.empty.sentence.text()

@@ -47,9 +47,7 @@ def click(panel: DistributionPanel, bar: int) -> None:
     QTest.mouseClick(panel.plot, Qt.MouseButton.LeftButton, pos=QPoint(round(x), 90))
 
 
-def test_it_says_what_to_do(
-    panel: DistributionPanel, open_in: Callable, settled: Settled, qtbot: object
-) -> None:
+def test_it_says_what_to_do(panel: DistributionPanel, open_in: Callable, qtbot: object) -> None:
     assert "Ctrl+O" in panel.empty.sentence.text()
     open_in(trace(), [two_waves()])
     qtbot.waitUntil(lambda: "Select an instruction" in panel.empty.sentence.text())
@@ -82,7 +80,7 @@ def test_a_bar_lists_its_hits_and_a_row_leads_to_the_token(panel: DistributionPa
 
 
 def test_a_line_that_is_selected_again_is_shown_again(
-    panel: DistributionPanel, real: Trace, ui: UiContext, settled: Settled, qtbot: object
+    panel: DistributionPanel, real: Trace, ui: UiContext, qtbot: object
 ) -> None:
     line = ui.session.selection.value.line
     ui.session.select(Selection(ui.session.selection.value.wave))
@@ -133,7 +131,7 @@ def test_what_is_measured_can_be_chosen(panel: DistributionPanel, real: Trace, q
 
 
 def test_another_line_is_another_distribution(
-    panel: DistributionPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    panel: DistributionPanel, ui: UiContext, open_in: Callable, qtbot: object
 ) -> None:
     open_in(trace(), [two_waves()])
     ui.session.select_line(LDS)
@@ -146,7 +144,7 @@ def test_another_line_is_another_distribution(
 
 
 def test_a_line_that_ran_once_a_wave_has_no_time_between(
-    panel: DistributionPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    panel: DistributionPanel, ui: UiContext, open_in: Callable, qtbot: object
 ) -> None:
     open_in(trace(), [two_waves()])
     ui.session.select_line(7)
@@ -159,7 +157,7 @@ def test_a_line_that_ran_once_a_wave_has_no_time_between(
 
 
 def test_it_is_partial_while_waves_are_read(
-    panel: DistributionPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    panel: DistributionPanel, ui: UiContext, open_in: Callable, qtbot: object
 ) -> None:
     waves = two_waves().waves
     open_in(trace(), [batch(waves[0])])

@@ -54,11 +54,9 @@ bubbles = panel_fixture(BubblesPanel, 900, 320)
 
 
 @pytest.fixture
-def shown(loops: LoopsPanel, open_in: Callable, qtbot: object, settled: Settled) -> LoopsPanel:
+def shown(loops: LoopsPanel, open_settled: Callable) -> LoopsPanel:
     trace, batch = sample()
-    open_in(trace, [batch])
-    qtbot.waitUntil(lambda: loops.result is not None)
-    settled()
+    open_settled(trace, [batch])
     return loops
 
 
@@ -174,7 +172,6 @@ def test_segments_between_barriers_are_the_other_table(
     open_in(build.trace(segments_test.CODE, waves), [build.batch(*waves)])
     qtbot.waitUntil(lambda: loops.empty.sentence.text() == loops_panel.NO_LOOP)
     loops.listed.choose("segments")
-    qtbot.waitUntil(lambda: loops.shown_segments is not None)
     settled()
     assert "6 segments" in loops.note.text()
     table = loops.segments.table
@@ -199,9 +196,7 @@ def one_batch(trace: Trace, batch: WaveBatch) -> tuple[Trace, list[WaveBatch]]:
     return trace, [batch]
 
 
-def test_another_capture_replaces_the_first(
-    shown: LoopsPanel, open_in: Callable, qtbot: object, settled: Settled
-) -> None:
+def test_another_capture_replaces_the_first(shown: LoopsPanel, open_in: Callable, qtbot: object) -> None:
     trace, batch = sample(rounds=5, waves=1)
     open_in(trace, [batch])
     qtbot.waitUntil(lambda: len(shown.rows) == 5)
@@ -211,12 +206,10 @@ def test_another_capture_replaces_the_first(
 
 
 def test_bubbles_are_ranked_and_a_click_selects(
-    bubbles: BubblesPanel, ui: UiContext, open_in: Callable, qtbot: object, settled: Settled
+    bubbles: BubblesPanel, ui: UiContext, open_settled: Callable
 ) -> None:
     trace, batch = sample()
-    open_in(trace, [batch])
-    qtbot.waitUntil(lambda: bubbles.result is not None)
-    qtbot.waitUntil(lambda: bool(bubbles.tree.rows.root.children))
+    open_settled(trace, [batch])
     model = bubbles.tree.rows
     first = model.index_of(model.root.children[0])
     names = ("name", "cycles", "stall")
@@ -255,10 +248,9 @@ def looped() -> tuple[Trace, tuple[float, float, float]]:
     return trace, (min(cycles), median(cycles), max(cycles))
 
 
-def test_a_whole_capture(loops: LoopsPanel, open_in: Callable, qtbot: object, looped: tuple) -> None:
+def test_a_whole_capture(loops: LoopsPanel, looped: tuple, open_settled: Callable) -> None:
     trace, cycles = looped
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: loops.result is not None)
+    open_settled(trace, [all_waves(trace)])
     table = loops.result.loops.table
     assert (table.shortest[0], table.median[0], table.longest[0]) == cycles
     assert not loops.grab().isNull()

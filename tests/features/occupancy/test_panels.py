@@ -257,7 +257,7 @@ def test_kernels_without_a_name_and_of_one_short_name(make: Callable, open_in: C
 # -- wave states ----------------------------------------------------------------------------------------
 
 
-def test_states_of_all_waves(make: Callable, open_in: Callable, settled: Callable) -> None:
+def test_states_of_all_waves(make: Callable, open_in: Callable) -> None:
     trace = load(open_in, sample_trace("matmul_small"))
     panel = make("state")
     assert [curve.name for curve in panel.plot.curves] == ["exec", "wait", "stall", "idle"]

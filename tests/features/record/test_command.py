@@ -372,7 +372,7 @@ def test_words_behind_two_dashes_are_the_programs(capsys: pytest.CaptureFixture[
     assert "There is no command to record" in capsys.readouterr().err
 
 
-def test_ending_it_ends_the_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_ending_it_ends_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     recordings(monkeypatch, {"folder": GOOD})
     program = "import os, sys, time; print('pid', os.getpid(), flush=True); time.sleep(600)"
     words = [sys.executable, "-m", "rcv_py", "record", "--", sys.executable, "-c", program]

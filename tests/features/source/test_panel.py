@@ -248,7 +248,7 @@ def test_a_long_line_is_read_by_scrolling_sideways_while_numbers_stay(
 
 
 def test_a_selected_line_half_below_the_heading_comes_out_at_a_resize(
-    source: SourcePanel, ui: UiContext, open_settled: Callable
+    source: SourcePanel, open_settled: Callable
 ) -> None:
     open_settled(with_lines("import fx", "def first():", *(f"    copy({n})" for n in range(60))))
     view = source.view

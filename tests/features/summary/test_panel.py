@@ -27,16 +27,14 @@ summary = panel_fixture(SummaryPanel, 1280, 300)
 
 
 @pytest.fixture
-def sample(summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: object) -> SummaryPanel:
+def sample(summary: SummaryPanel, open_settled: Callable) -> SummaryPanel:
     trace = open_trace(SAMPLE)
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: summary.summary is not None)
-    settled()
+    open_settled(trace, [all_waves(trace)])
     return summary
 
 
 def test_counters_of_the_profiler_beside_the_capture(
-    summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: object, tmp_path: Path
+    summary: SummaryPanel, open_settled: Callable, open_in: Callable, qtbot: object, tmp_path: Path
 ) -> None:
     folder = tmp_path / "ui_output_agent_1_dispatch_3"
     shutil.copytree(SAMPLE, folder)
@@ -47,8 +45,7 @@ def test_counters_of_the_profiler_beside_the_capture(
     qtbot.waitUntil(summary.card_of[summary.memory].isVisible)
     assert "L2 hit rate\t45.0 %: 45 of 100 lookups" in summary.memory.text()
     assert "branch\treusing" in summary.memory.text()
-    open_in(open_trace(SAMPLE))
-    settled()
+    open_settled(open_trace(SAMPLE))
     assert not summary.card_of[summary.memory].isVisible()
 
 
@@ -58,12 +55,10 @@ def test_nothing_is_open(summary: SummaryPanel) -> None:
 
 
 def test_cards_fill_as_waves_are_read(
-    summary: SummaryPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    summary: SummaryPanel, ui: UiContext, open_settled: Callable, settled: Settled, qtbot: object
 ) -> None:
     trace = open_trace(SAMPLE)
-    open_in(trace)
-    qtbot.waitUntil(lambda: summary.summary is not None)
-    settled()
+    open_settled(trace)
     assert "partial: states and pipes of 0 of" in summary.note.text()
     assert not summary.card_of[summary.pipes].isVisible()
     assert summary.activity.isVisible()
@@ -150,13 +145,9 @@ def test_colours_follow_the_theme(sample: SummaryPanel, ui: UiContext, theme: st
     assert ui.theme.role("accent").rgb() in colors
 
 
-def test_counters_have_bars(
-    summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: object
-) -> None:
+def test_counters_have_bars(summary: SummaryPanel, open_settled: Callable) -> None:
     trace = sample_trace("counters_units")  # one of the units that were counted had no wave
-    open_in(trace, [all_waves(trace)])
-    qtbot.waitUntil(lambda: summary.summary is not None)
-    settled()
+    open_settled(trace, [all_waves(trace)])
     assert summary.card_of[summary.counters].isVisible()
     assert [meter.name for meter in summary.counters.meters][:4] == ["MFMA", "MFMA Peak", "VALU", "VALU Peak"]
 
@@ -171,11 +162,9 @@ def test_an_empty_capture_says_why(
 
 
 def test_reasons_have_the_colours_of_both_themes(
-    summary: SummaryPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    summary: SummaryPanel, ui: UiContext, open_settled: Callable
 ) -> None:
-    open_in(open_trace(SAMPLES / "pc_sampling"))
-    qtbot.waitUntil(lambda: summary.summary is not None)
-    settled()
+    open_settled(open_trace(SAMPLES / "pc_sampling"))
     found = [reason for reason, _ in summary.summary.reasons.ranked()]
     for theme in ("light", "dark"):
         ui.settings["look.theme"] = theme

@@ -92,8 +92,7 @@ def make(ui: UiContext, open_in: Callable, settled: Callable, qtbot: Any) -> Cal
         panel.resize(900, 300)
         panel.show()
         if more.get("shader_data", True):
-            qtbot.waitUntil(lambda: ui.results.cell("markers").value is not None)
-        settled()
+            settled()
         panel._rebuild.now()
         settled()
         panel.session.set_view(SPAN)
@@ -317,7 +316,7 @@ def test_waves_of_hidden_kernels_have_no_rows() -> None:
     assert kernel_choices(trace, "kernel:", np.array([1, 1])) == []
 
 
-def test_an_engine_is_hidden_with_its_events(make: Callable, settled: Callable) -> None:
+def test_an_engine_is_hidden_with_its_events(make: Callable) -> None:
     panel = make(GlobalTimelinePanel)
     made = device_rows(panel.session.trace.value, None, frozenset({f"engine:{SE}"}))
     assert (len(made.names), len(made.boxes.row), made.lines) == (0, 0, ())

@@ -51,11 +51,9 @@ causes = panel_fixture(CausesPanel, 1000, 320, "tree.rows")
 
 
 @pytest.fixture
-def shown(causes: CausesPanel, open_in: Callable, qtbot: object, settled: Settled) -> CausesPanel:
+def shown(causes: CausesPanel, open_settled: Callable) -> CausesPanel:
     trace, batch = sample()
-    open_in(trace, [batch])
-    qtbot.waitUntil(lambda: bool(causes.tree.rows.root.children))
-    settled()
+    open_settled(trace, [batch])
     return causes
 
 
@@ -92,14 +90,10 @@ def test_causes_are_ranked_with_late_and_blamed_lines(shown: CausesPanel) -> Non
     assert "attributed, not elapsed" in shown.assumption.text()
 
 
-def test_a_producer_that_is_a_guess_says_so(
-    causes: CausesPanel, open_in: Callable, qtbot: object, settled: Settled
-) -> None:
+def test_a_producer_that_is_a_guess_says_so(causes: CausesPanel, open_settled: Callable) -> None:
     code = build.code(["; kernel", TEXTS[1]], kinds=KINDS[:2])
     wave = build.wave("FF|FF|FF|FF|ffffffffffffFF", [1, 1, 1, 1, 1])
-    open_in(build.trace(code, [wave]), [build.batch(wave)])
-    qtbot.waitUntil(lambda: bool(causes.tree.rows.root.children))
-    settled()
+    open_settled(build.trace(code, [wave]), [build.batch(wave)])
     queue = causes.tree.rows.root.children[0]
     assert Cause(queue.cause) is Cause.MEMORY_QUEUE
     blamed = queue.children[0].children[0]
@@ -164,7 +158,7 @@ def test_names_have_room_in_a_narrow_panel(shown: CausesPanel, settled: Settled)
         assert sum(shown.tree.isColumnHidden(at) for at in range(len(columns))) == hidden + 4
 
 
-def test_the_sheet_holds_every_row(shown: CausesPanel, ui: UiContext) -> None:
+def test_the_sheet_holds_every_row(shown: CausesPanel) -> None:
     sheet = shown.sheet()
     names = ("cause", "instruction", "producer", "stall", "idle", "hits")
     rows = [dict(zip(sheet.headers, row, strict=True)) for row in sheet.rows]

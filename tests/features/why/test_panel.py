@@ -16,15 +16,13 @@ Settled = Callable[[], None]
 
 
 @pytest.fixture
-def why(ui: UiContext, qtbot: QtBot, settled: Settled, open_in: Callable) -> Iterator[WhyPanel]:
+def why(ui: UiContext, open_settled: Callable, qtbot: QtBot, settled: Settled) -> Iterator[WhyPanel]:
     panel = WhyPanel(ui)
     qtbot.addWidget(panel)
     panel.resize(1000, 320)
     panel.show()
     trace, batch = sample()
-    open_in(trace, [batch])
-    qtbot.waitUntil(lambda: bool(panel.tree.rows.root.children))
-    settled()
+    open_settled(trace, [batch])
     yield panel
     settled()
 
@@ -38,7 +36,7 @@ def shown(panel: WhyPanel) -> list[str]:
     return [column.id for at, column in enumerate(columns) if not panel.tree.isColumnHidden(at)]
 
 
-def test_groupings_share_the_tree(why: WhyPanel, qtbot: QtBot, settled: Settled) -> None:
+def test_groupings_share_the_tree(why: WhyPanel, qtbot: QtBot) -> None:
     tree = why.tree
     assert rows(why) == [(-1, 40), (-1, 24)]
     assert shown(why) == ["name", "bar", "cycles", "share", "idle", "hits", "source"]
@@ -102,9 +100,7 @@ def test_a_selection_marks_its_row_in_each_grouping(why: WhyPanel, ui: UiContext
         qtbot.waitUntil(lambda text=text: why.tree.currentIndex().siblingAtColumn(0).data() == text)
 
 
-def test_an_empty_tree_says_that_it_is_computed(
-    ui: UiContext, qtbot: QtBot, settled: Settled, open_in: Callable
-) -> None:
+def test_an_empty_tree_says_that_it_is_computed(ui: UiContext, open_settled: Callable, qtbot: QtBot) -> None:
     panel = WhyPanel(ui)
     qtbot.addWidget(panel)
     panel.show()
@@ -115,9 +111,7 @@ def test_an_empty_tree_says_that_it_is_computed(
         say(sentence),
     )
     trace, batch = sample()
-    open_in(trace, [batch])
-    qtbot.waitUntil(lambda: bool(panel.tree.rows.root.children))
-    settled()
+    open_settled(trace, [batch])
     assert panel.empty.currentIndex() == 0
     assert any(sentence.startswith("Computing") for sentence, _ in said)
     before = [sentence for sentence, has_rows in said if not has_rows]

@@ -29,11 +29,9 @@ waits = panel_fixture(WaitsPanel, 920, 320, "tree.rows")
 
 
 @pytest.fixture
-def shown(waits: WaitsPanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled) -> WaitsPanel:
+def shown(waits: WaitsPanel, ui: UiContext, open_settled: Callable) -> WaitsPanel:
     trace, batch = sample()
-    open_in(trace, [batch])
-    qtbot.waitUntil(lambda: bool(waits.tree.rows.root.children))
-    settled()
+    open_settled(trace, [batch])
     return waits
 
 
@@ -171,9 +169,7 @@ def test_pc_samples_have_no_waits(waits: WaitsPanel, open_in: Callable) -> None:
     assert waits.empty.is_empty
 
 
-def test_the_instruction_panel_links_executions(
-    ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
-) -> None:
+def test_the_instruction_panel_links_executions(ui: UiContext, open_in: Callable, qtbot: object) -> None:
     panel = TokenDetailsPanel(ui)
     qtbot.addWidget(panel)
     trace, batch = sample()
