@@ -17,10 +17,10 @@ import psutil
 import pytest
 from jsonschema_rs import Draft202012Validator
 
-from rcv_py.cli.main import main
 from rcv_py.cli.schemas import BY_ID
 from rcv_py.work.recording import machine
 from rcv_py.work.recording.recorder import appearing
+from tests.support.command_runs import Run, run_anew
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.processes import gone
@@ -29,6 +29,7 @@ from tests.support.yaml_subset import jobs
 
 GOOD = ROOT / "sample_traces" / "matmul_tiled"
 EMPTY = ROOT / "sample_traces" / "placeholder"  # waves ran on another compute unit
+Recordings = Callable[..., None]
 PROGRAM = [sys.executable, "-c", "print('the program ran')"]
 FULL = "W0101 att.cpp:12 Thread trace buffer full!"
 
@@ -41,24 +42,39 @@ def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def recordings(monkeypatch: pytest.MonkeyPatch, *rules: dict[str, Any]) -> None:
-    made = [
-        {name: str(value) if isinstance(value, Path) else value for name, value in rule.items()}
-        for rule in rules
-    ]
-    monkeypatch.setenv("RECORDINGS", json.dumps(made))
+@pytest.fixture
+def recordings(monkeypatch: pytest.MonkeyPatch) -> Recordings:
+    """Say what the program that stands in for rocprofv3 does, by the settings that it is given."""
+
+    def follow(*rules: dict[str, Any]) -> None:
+        made = [
+            {name: str(value) if isinstance(value, Path) else value for name, value in rule.items()}
+            for rule in rules
+        ]
+        monkeypatch.setenv("RECORDINGS", json.dumps(made))
+
+    return follow
 
 
-def record(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> tuple[str, str]:
-    assert main(["record", *map(str, words), "--", *PROGRAM]) == code
-    output = capsys.readouterr()
-    return output.out, output.err
+def run(*words: object, code: int = 0) -> Run:
+    done = run_anew("record", *map(str, words))
+    assert done.code == code, done.err
+    return done
 
 
-def document(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(record(capsys, "--json", *words, code=code)[0])
+def record(*words: object, code: int = 0) -> Run:
+    return run(*words, "--", *PROGRAM, code=code)
+
+
+def document(*words: object) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(record("--json", *words).out)
     Draft202012Validator(BY_ID["rcv.record/2"].as_json()).validate(found)
     return found
+
+
+def folders() -> list[str]:
+    """The folders of the recordings, one a try."""
+    return sorted(path.name for path in Path("rcv_capture").iterdir())
 
 
 def job_of(run: dict[str, Any]) -> dict[str, Any]:
@@ -66,15 +82,13 @@ def job_of(run: dict[str, Any]) -> dict[str, Any]:
     return job
 
 
-def test_a_capture_is_recorded_checked_and_looked_at(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recordings(monkeypatch, {"folder": GOOD})
-    text, _ = record(capsys, "--kernel", "matmul", "--launch", 2)
+def test_a_capture_is_recorded_checked_and_looked_at(recordings: Recordings) -> None:
+    recordings({"folder": GOOD})
+    text = record("--kernel", "matmul", "--launch", 2).out
     assert "the program ran" in text
     assert "Recorded: rcv_capture/1/ui_output_agent_4567_dispatch_12" in text
     assert "bound" in text  # what triage says
-    assert sorted(path.name for path in Path("rcv_capture").iterdir()) == ["1"]
+    assert folders() == ["1"]
     (job,) = jobs(Path("rcv_capture/1/input.yaml").read_text())
     assert job["kernel_include_regex"] == "matmul"
     assert job["kernel_iteration_range"] == "[2]"
@@ -82,14 +96,10 @@ def test_a_capture_is_recorded_checked_and_looked_at(
     assert Path(job["output_directory"]) == Path("rcv_capture/1").absolute()
 
 
-def test_every_option_reaches_the_input_file(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recordings(monkeypatch, {"folder": GOOD})
+def test_every_option_reaches_the_input_file(recordings: Recordings) -> None:
+    recordings({"folder": GOOD})
     masks = ("--engines", "0x11", "--simds", "f")
-    (run,) = document(capsys, "--gpu", 3, "--cu", 7, *masks, "--buffer", "1G", "--activity", 4, "--once")[
-        "runs"
-    ]
+    (run,) = document("--gpu", 3, "--cu", 7, *masks, "--buffer", "1G", "--activity", 4, "--once")["runs"]
     expected = {
         "att_gpu_index": "3",
         "att_target_cu": 7,
@@ -102,31 +112,25 @@ def test_every_option_reaches_the_input_file(
     assert expected.items() <= run["settings"].items()
 
 
-def test_counters_of_the_target_launches_after_it_and_regions(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recordings(monkeypatch, {"folder": GOOD})
-    (run,) = document(capsys, "--activity", 8, "--target-counters", "--consecutive", 3, "--once")["runs"]
+def test_counters_of_the_target_launches_after_it_and_regions(recordings: Recordings) -> None:
+    recordings({"folder": GOOD})
+    (run,) = document("--activity", 8, "--target-counters", "--consecutive", 3, "--once")["runs"]
     # "until a total of n kernels are profiled including the initial targeted kernel" (using-thread-trace)
     assert {"att_perfcounter_target_only": True, "att_consecutive_kernels": 4}.items() <= job_of(run).items()
-    (run,) = document(capsys, "--regions", "--once")["runs"]
+    (run,) = document("--regions", "--once")["runs"]
     assert {"selected_regions": True, "marker_trace": True}.items() <= job_of(run).items()
     for words in (("--target-counters",), ("--regions", "--consecutive", 3), ("--seconds", 3)):
-        assert record(capsys, *words, code=2)[1]
+        assert record(*words, code=2).err
 
 
-def test_a_running_process_is_recorded(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recordings(monkeypatch, {"folder": GOOD})
-    assert main(["record", "--attach", "4321", "--seconds", "5", "--once"]) == 0
-    text = capsys.readouterr().out
+def test_a_running_process_is_recorded(recordings: Recordings) -> None:
+    recordings({"folder": GOOD})
+    text = run("--attach", 4321, "--seconds", 5, "--once").out
     assert "attached to 4321 --attach-duration-msec 5000 --attach-sync-output -i\n" in text
     assert "Recorded: rcv_capture/1/" in text
-    assert "takes no command" in record(capsys, "--attach", 4321, code=2)[1]
-    assert main(["record", "--attach", "4321", "--yaml"]) == 0
+    assert "takes no command" in record("--attach", 4321, code=2).err
     head = "# rocprofv3 --attach 4321 --attach-duration-msec 10000 --attach-sync-output -i input.yaml\n"
-    assert capsys.readouterr().out.startswith(head)
+    assert run("--attach", 4321, "--yaml").out.startswith(head)
 
 
 @pytest.fixture
@@ -151,27 +155,24 @@ def late(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return after
 
 
-def test_what_hangs_after_its_capture_is_ended(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, late: Callable[[str], None]
-) -> None:
-    recordings(monkeypatch, {"folder": EMPTY, "hangs": True})
+def test_what_hangs_after_its_capture_is_ended(late: Callable[[str], None], recordings: Recordings) -> None:
+    recordings({"folder": EMPTY, "hangs": True})
     late("it hangs")
-    text, _ = record(capsys, "--limit", 7)
+    text = record("--limit", 7).out
     assert "did not end in 7 s, and was ended.  The capture holds what was written until then." in text
-    assert sorted(path.name for path in Path("rcv_capture").iterdir()) == ["1"]  # it would hang again
+    assert folders() == ["1"]  # it would hang again
 
 
 def test_what_hangs_without_a_capture_leaves_no_process(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, late: Callable[[str], None]
+    monkeypatch: pytest.MonkeyPatch, recordings: Recordings, late: Callable[[str], None]
 ) -> None:
     """Nor one that ignores SIGTERM, below rocprofv3."""
-    recordings(monkeypatch, {})
+    recordings({})
     late("pid ")
     monkeypatch.setattr(machine, "EXIT_GRACE_S", 1.0)
     program = "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
     program += f"print('pid', os.getpid(), flush=True); time.sleep({HANG_S})"
-    assert main(["record", "--", sys.executable, "-c", program]) == 2
-    output = capsys.readouterr()
+    output = run("--", sys.executable, "-c", program, code=2)
     assert "did not end in 3,600 s, and was ended.  No capture was written." in output.err
     assert "--limit SECONDS waits longer" in output.err
     number = next(int(line.split()[1]) for line in output.out.splitlines() if line.startswith("pid "))
@@ -180,10 +181,10 @@ def test_what_hangs_without_a_capture_leaves_no_process(
 
 
 def test_the_rocprofv3_of_the_python_environment_comes_first(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, recordings: Recordings, tmp_path: Path
 ) -> None:
     """First of the one whose program is recorded, then of the active one."""
-    recordings(monkeypatch, {"folder": GOOD})
+    recordings({"folder": GOOD})
     names = {}
     for name in ("own", "active"):
         place = tmp_path / name / "lib" / "python3.12" / "site-packages" / "_rocm_sdk_core" / "bin"
@@ -196,15 +197,12 @@ def test_the_rocprofv3_of_the_python_environment_comes_first(
     monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "active"))
     for command, expected in ((str(program), "own"), (sys.executable, "active")):
         words = [command] if expected == "own" else [command, "-c", ""]
-        assert main(["record", "--once", "--json", "--", *words]) == 0
-        assert json.loads(capsys.readouterr().out)["command"][0] == names[expected]
+        assert json.loads(run("--once", "--json", "--", *words).out)["command"][0] == names[expected]
 
 
-def test_an_empty_capture_is_recorded_again_where_waves_ran(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recordings(monkeypatch, {"when": {"att_target_cu": 1}, "folder": EMPTY}, {"folder": GOOD})
-    found = document(capsys)
+def test_an_empty_capture_is_recorded_again_where_waves_ran(recordings: Recordings) -> None:
+    recordings({"when": {"att_target_cu": 1}, "folder": EMPTY}, {"folder": GOOD})
+    found = document()
     first, second = found["runs"]
     assert first["why"] == ""
     assert second["why"] == "No wave ran on the traced compute unit"
@@ -214,58 +212,51 @@ def test_an_empty_capture_is_recorded_again_where_waves_ran(
     assert "# No wave ran on the traced compute unit" in (Path(second["folder"]) / "input.yaml").read_text()
 
 
-def test_it_is_said_each_time_and_done_at_most_twice(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_said_each_time_and_done_at_most_twice(recordings: Recordings) -> None:
     recordings(
-        monkeypatch,
         {"when": {"att_buffer_size": "0x10000000"}, "folder": GOOD, "says": [FULL]},
         {"when": {"att_target_cu": 1}, "folder": EMPTY},
         {"folder": EMPTY, "says": [FULL]},
     )
-    text, _ = record(capsys, "--strict", code=4)
+    text = record("--strict", code=4).out
     assert (
         "rcv: The buffer was full; recorded again with att_buffer_size 0x40000000 instead of 0x10000000."
         in text
     )
     assert text.count("; recorded again with ") == 2
-    assert sorted(path.name for path in Path("rcv_capture").iterdir()) == ["1", "2", "3"]
+    assert folders() == ["1", "2", "3"]
 
 
-def test_what_was_chosen_is_kept(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    recordings(monkeypatch, {"folder": EMPTY})
+def test_what_was_chosen_is_kept(recordings: Recordings) -> None:
+    recordings({"folder": EMPTY})
     words = ("--cu", 1, "--engines", "0x1", "--strict")
-    text, _ = record(capsys, *words, code=4)
+    text = record(*words, code=4).out
     assert "What would help was already set: att_" in text
-    assert sorted(path.name for path in Path("rcv_capture").iterdir()) == ["1"]
-    text, _ = record(capsys, "--once")
+    assert folders() == ["1"]
+    text = record("--once").out
     assert "It is not recorded again: --once." in text
 
 
-def test_no_capture_at_all(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    recordings(monkeypatch, {"when": {"att_shader_engine_mask": "0x1"}}, {"folder": GOOD})
-    assert [run["why"] for run in document(capsys)["runs"]] == ["", "No capture was written"]
-    recordings(monkeypatch, {})
-    assert "wrote no capture: no kernel ran." in record(capsys, code=2)[1]
-    assert "no kernel has the name that was asked for" in record(capsys, "--kernel", "x", code=2)[1]
+def test_no_capture_at_all(recordings: Recordings) -> None:
+    recordings({"when": {"att_shader_engine_mask": "0x1"}}, {"folder": GOOD})
+    assert [run["why"] for run in document()["runs"]] == ["", "No capture was written"]
+    recordings({})
+    assert "wrote no capture: no kernel ran." in record(code=2).err
+    assert "no kernel has the name that was asked for" in record("--kernel", "x", code=2).err
 
 
-def test_a_twin_is_recorded_as_the_capture_was(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recordings(monkeypatch, {"when": {"att_target_cu": 1}, "folder": EMPTY}, {"folder": GOOD})
-    found = document(capsys, "--twin")
+def test_a_twin_is_recorded_as_the_capture_was(recordings: Recordings) -> None:
+    recordings({"when": {"att_target_cu": 1}, "folder": EMPTY}, {"folder": GOOD})
+    found = document("--twin")
     settings = [jobs((Path("rcv_capture") / name / "input.yaml").read_text())[0] for name in ("2", "3")]
     assert {**settings[0], "output_directory": ""} == {**settings[1], "output_directory": ""}
     assert Path(found["replicate"]).parent == Path("rcv_capture/3")
 
 
-def test_no_twin_of_a_capture_without_waves(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recordings(monkeypatch, {"folder": EMPTY})
-    assert "There is no twin: a capture without traced waves" in record(capsys, "--once", "--twin")[0]
-    assert sorted(path.name for path in Path("rcv_capture").iterdir()) == ["1"]
+def test_no_twin_of_a_capture_without_waves(recordings: Recordings) -> None:
+    recordings({"folder": EMPTY})
+    assert "There is no twin: a capture without traced waves" in record("--once", "--twin").out
+    assert folders() == ["1"]
 
 
 TROUBLES = {
@@ -280,100 +271,87 @@ TROUBLES = {
 
 
 @pytest.mark.parametrize("line", TROUBLES)
-def test_what_rocprofv3_cannot_do_is_explained(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
-    recordings(monkeypatch, {"says": [line], "code": 9})
-    _, error = record(capsys, code=2)
+def test_what_rocprofv3_cannot_do_is_explained(line: str, recordings: Recordings) -> None:
+    recordings({"says": [line], "code": 9})
+    error = record(code=2).err
     assert TROUBLES[line] in error
-    assert sorted(path.name for path in Path("rcv_capture").iterdir()) == ["1"]  # it would fail again
+    assert folders() == ["1"]  # it would fail again
 
 
-def test_without_rocprofv3(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_rocprofv3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("rcv_py.work.recording.recorder.PLACES", str(tmp_path))
-    _, error = record(capsys, code=2)
+    error = record(code=2).err
     assert "rocprofv3 is not on this machine" in error
-    _, error = record(capsys, "--rocprofv3", tmp_path / "none", code=2)
+    error = record("--rocprofv3", tmp_path / "none", code=2).err
     assert "cannot be started" in error
 
 
-def test_on_another_machine(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    recordings(monkeypatch, {"folder": GOOD})
+def test_on_another_machine(tmp_path: Path, recordings: Recordings) -> None:
+    recordings({"folder": GOOD})
     there, out = tmp_path / "there's work", tmp_path / "here"
     there.mkdir()
-    words = ["--host", f"lab:{there}", "--out", str(out), "--json"]
+    words = ("--host", f"lab:{there}", "--out", out, "--json")
     program = [sys.executable, "-c", "import os; print(os.getcwd(), 'a b $HOME')"]
-    assert main(["record", *words, "--", *program]) == 0
-    output = capsys.readouterr()
+    output = run(*words, "--", *program)
     assert f"{there} a b $HOME" in output.err  # quoted as it was written
     found = json.loads(output.out)
     assert Path(found["capture"]) == out / "1" / "ui_output_agent_4567_dispatch_12"
     assert not Path(job_of(found["runs"][0])["output_directory"]).exists()  # nothing is left there
 
 
-def test_a_command_that_fails_is_told_beside_its_capture(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recordings(monkeypatch, {"folder": EMPTY})
-    assert main(["record", "--once", "--", sys.executable, "-c", "raise SystemExit(3)"]) == 0
-    text = capsys.readouterr().out
+def test_a_command_that_fails_is_told_beside_its_capture(recordings: Recordings) -> None:
+    recordings({"folder": EMPTY})
+    text = run("--once", "--", sys.executable, "-c", "raise SystemExit(3)").out
     assert "rcv: rocprofv3 ended with 3; the capture holds what ran until then." in text
     assert "Recorded: " in text
 
 
-def test_a_machine_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_machine_that_is_not_there() -> None:
     assert (
-        "nowhere cannot be used. It said: ssh: Could not resolve"
-        in record(capsys, "--host", "nowhere", code=2)[1]
+        "nowhere cannot be used. It said: ssh: Could not resolve" in record("--host", "nowhere", code=2).err
     )
-    assert "is no name of a machine" in record(capsys, "--host=-oProxyCommand=x", code=2)[1]
-    error = record(capsys, "--host", "lab:/not there", code=2)[1]
+    assert "is no name of a machine" in record("--host=-oProxyCommand=x", code=2).err
+    error = record("--host", "lab:/not there", code=2).err
     assert "lab cannot be used. It said: " in error
     assert "/not there" in error  # by the shell there
     assert """Does `ssh lab 'cd '"'"'/not there'"'"' && true'` work""" in error
 
 
-def test_a_folder_that_cannot_be_made(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for host in ((), ("--host", "lab")):
-        error = record(capsys, *host, "--out", tmp_path / "file" / "below", code=2)[1]
+        error = record(*host, "--out", tmp_path / "file" / "below", code=2).err
         assert f"{tmp_path / 'file' / 'below'}" in error
         assert "Choose another --out." in error
 
 
-def test_what_is_no_recording_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "so it takes no command" in record(capsys, "--watch", "x", code=2)[1]
+def test_what_is_no_recording_is_refused() -> None:
+    assert "so it takes no command" in record("--watch", "x", code=2).err
     for size in ("5", "1023k", "2049M", "4G"):
-        with pytest.raises(SystemExit):
-            main(["record", "--buffer", size, "--", "true"])
-        assert "from 1M to 2G" in capsys.readouterr().err
+        assert "from 1M to 2G" in run("--buffer", size, "--", "true", code=2).err
 
 
-def test_the_input_file_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    text, _ = record(capsys, "--yaml", "--kernel", 'a"b\\d')
+def test_the_input_file_alone() -> None:
+    text = record("--yaml", "--kernel", 'a"b\\d').out
     (job,) = jobs(text)
     assert job["kernel_include_regex"] == 'a"b\\d'
     assert not Path("rcv_capture").exists()
 
 
-def test_words_behind_two_dashes_are_the_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["record", "--yaml", "--", "./a", "--kernel", "x", "--", "-h"]) == 0
-    assert "-- ./a --kernel x -- -h" in capsys.readouterr().out.splitlines()[0]
-    assert main(["record", "--yaml", "--out", "OUT"]) == 0  # which people write their command behind
-    text = capsys.readouterr().out
+def test_words_behind_two_dashes_are_the_programs() -> None:
+    assert (
+        "-- ./a --kernel x -- -h"
+        in run("--yaml", "--", "./a", "--kernel", "x", "--", "-h").out.splitlines()[0]
+    )
+    text = run("--yaml", "--out", "OUT").out  # which people write their command behind
     assert text.startswith("# rocprofv3 -i input.yaml -- ./your_program\n")
     assert jobs(text)[0]["output_directory"] == "OUT"
-    assert main(["record"]) == 2
-    assert "There is no command to record" in capsys.readouterr().err
+    assert "There is no command to record" in run(code=2).err
 
 
-def test_ending_it_ends_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    recordings(monkeypatch, {"folder": GOOD})
+def test_ending_it_ends_the_program(recordings: Recordings) -> None:
+    recordings({"folder": GOOD})
     program = "import os, sys, time; print('pid', os.getpid(), flush=True); time.sleep(600)"
     words = [sys.executable, "-m", "rcv_py", "record", "--", sys.executable, "-c", program]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
@@ -407,9 +385,7 @@ def test_watching_yields_what_is_whole(tmp_path: Path) -> None:
     assert next(looks) == 4  # written on at look 2, the same at 3
 
 
-def test_watching_compares_with_the_one_before(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_watching_compares_with_the_one_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     shutil.copytree(GOOD, folder / "before")
 
@@ -418,8 +394,7 @@ def test_watching_compares_with_the_one_before(
             shutil.copytree(GOOD, folder / "after")
 
     monkeypatch.setattr("rcv_py.features.record.command.time", SimpleNamespace(sleep=wait))
-    assert main(["record", "--watch", str(folder), "--times", "1"]) == 0
-    text = capsys.readouterr().out
+    text = run("--watch", folder, "--times", 1).out
     assert f"Recorded: {folder / 'after'}" in text
     assert "before" in text
     assert "bound" in text
