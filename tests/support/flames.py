@@ -17,9 +17,8 @@ from rcv_py.features.flame.panel import FlamegraphPanel
 from rcv_py.ui.flame.flame_view import FlameView
 from tests.support.code_samples import trace, two_waves
 from tests.support.mouse import move_mouse
-from tests.support.window_fixtures import panel_fixture
+from tests.support.window_fixtures import Settled, panel_fixture
 
-Settled = Callable[[], None]
 WAIT, LOAD, MFMA = "s_waitcnt lgkmcnt(0)", "ds_read_b128 v[0:3], v9", "v_mfma"
 
 

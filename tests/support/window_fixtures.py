@@ -38,6 +38,7 @@ from tests.support import command_runs
 from tests.ui.window import CALM, SAMPLE, SAMPLES, SIZE, open_sample, settle, window
 
 Reused = Callable[..., AbstractContextManager[App]]
+Settled = Callable[[], None]
 
 
 @pytest.fixture(autouse=True)
@@ -132,7 +133,7 @@ def ui(qapp: QApplication) -> Iterator[UiContext]:
 
 
 @pytest.fixture
-def open_in(ui: UiContext, qtbot: object) -> Callable[[Trace, Iterable[WaveBatch]], None]:
+def open_in(ui: UiContext) -> Callable[[Trace, Iterable[WaveBatch]], None]:
     """Open a trace in the context, with the given waves loaded."""
 
     def open_trace(trace: Trace, batches: Iterable[WaveBatch] = ()) -> None:
@@ -146,7 +147,7 @@ def open_in(ui: UiContext, qtbot: object) -> Callable[[Trace, Iterable[WaveBatch
 
 
 @pytest.fixture
-def settled(ui: UiContext, qtbot: object) -> Callable[[], None]:
+def settled(ui: UiContext, qtbot: object) -> Settled:
     """Wait until nothing is computed or about to be, and every answer is shown."""
 
     def wait() -> None:
@@ -158,7 +159,7 @@ def settled(ui: UiContext, qtbot: object) -> Callable[[], None]:
 
 
 @pytest.fixture
-def open_settled(open_in: Callable[..., None], settled: Callable[[], None]) -> Callable[..., None]:
+def open_settled(open_in: Callable[..., None], settled: Settled) -> Callable[..., None]:
     """Open a trace as `open_in`, and wait as `settled`."""
 
     def open_trace(*opened: Any) -> None:
@@ -168,25 +169,48 @@ def open_settled(open_in: Callable[..., None], settled: Callable[[], None]) -> C
     return open_trace
 
 
+@pytest.fixture
+def new_panel(ui: UiContext, qtbot: Any, settled: Settled) -> Iterator[Callable[..., Any]]:
+    """Make a panel and show it in a size; what it asked for is there when the test ends."""
+
+    def make(kind: Callable[[UiContext], QWidget], width: int, height: int) -> QWidget:
+        made = kind(ui)
+        qtbot.addWidget(made)
+        made.resize(width, height)
+        made.show()
+        return made
+
+    yield make
+    settled()
+
+
 def panel_fixture(kind: Callable[[UiContext], QWidget], width: int, height: int, rows: str = "") -> Any:
-    """A fixture that shows a panel of this size; what the panel asked for is there when the test ends.
+    """A fixture: a panel of this size, shown.
 
     `rows` leads from the panel to its model, such as `tree.rows`: Qt's tester watches that.
     """
 
     @pytest.fixture
-    def panel(ui: UiContext, qtbot: Any, settled: Callable[[], None]) -> Iterator[QWidget]:
-        made = kind(ui)
+    def panel(new_panel: Callable[..., Any]) -> QWidget:
+        made = new_panel(kind, width, height)
         if rows:
             model = attrgetter(rows)(made)
             QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal, model)
-        qtbot.addWidget(made)
-        made.resize(width, height)
-        made.show()
-        yield made
-        settled()
+        return made
 
     return panel
+
+
+def opened_fixture(panel: str, opened: Callable[[], Iterable[Any]]) -> Any:
+    """A fixture: the panel of another one, with what this opens: a trace, and the batches that are read."""
+
+    @pytest.fixture
+    def shown(request: pytest.FixtureRequest, open_settled: Callable[..., None]) -> QWidget:
+        made = request.getfixturevalue(panel)
+        open_settled(*opened())
+        return made
+
+    return shown
 
 
 @pytest.fixture(scope="module")
@@ -210,28 +234,28 @@ def empty_app(qapp: QApplication, is_painted: bool) -> Iterator[App]:
 def reused(qapp: QApplication, is_painted: bool) -> Iterator[Reused]:
     """As `window`: the same window for all of a module, laid out as at first, with default settings.
 
-    Without `sample` a test begins without a capture.  With it (the `qtbot` that waits for it) the sample is
-    open, at the place where opening it leads; from one such test to the next it stays open.
+    Without `sample` a test begins without a capture.  With it the sample is open, at the place where opening
+    it leads; from one such test to the next it stays open.
     """
     with ExitStack() as stack:
         apps: list[App] = []
         laid_out: list[tuple[Any, ...]] = []  # size and layout a test began with, while they may still be so
 
         @contextmanager
-        def emptied(size: tuple[int, int] = SIZE, *, sample: object = None) -> Iterator[App]:
+        def emptied(size: tuple[int, int] = SIZE, *, sample: bool = False) -> Iterator[App]:
             if not apps:
                 apps.append(stack.enter_context(window(is_painted=is_painted)))
             (app,) = apps
-            if sample is None and app.ui.session.trace.value is not None:
+            if not sample and app.ui.session.trace.value is not None:
                 app.window.close_capture()
             lay_out(app, size, laid_out)
             laid_out.clear()
-            if sample is not None:
-                show_sample(app, sample)
+            if sample:
+                show_sample(app)
                 laid_out.append((size, app.window.workspace.save()))
             yield app
             assert not app.window.shown_errors, app.window.shown_errors  # type: ignore[attr-defined]
-            undo(app, keeps_sample=sample is not None)
+            undo(app, keeps_sample=sample)
 
         yield emptied
 
@@ -247,12 +271,12 @@ def lay_out(app: App, size: tuple[int, int], already: Collection[tuple[Any, ...]
     QApplication.processEvents()
 
 
-def show_sample(app: App, qtbot: object) -> None:
+def show_sample(app: App) -> None:
     """Wait until the sample is there; open it unless it is."""
     if app.ui.session.trace.value is None:
-        open_sample(app, qtbot)
+        open_sample(app)
     else:
-        settle(app, qtbot)
+        settle(app)
 
 
 def undo(app: App, *, keeps_sample: bool) -> None:
@@ -313,9 +337,9 @@ def size() -> tuple[int, int]:
 
 
 @pytest.fixture
-def app(reused: Reused, size: tuple[int, int], qtbot: object) -> Iterator[App]:
+def app(reused: Reused, size: tuple[int, int]) -> Iterator[App]:
     """The window that the tests of a module share, with the sample open; what a test chose is undone."""
-    with reused(size, sample=qtbot) as made:
+    with reused(size, sample=True) as made:
         yield made
 
 

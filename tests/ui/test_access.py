@@ -34,7 +34,7 @@ from rcv_py.ui.shell.layouts import LAYOUTS
 from rcv_py.ui.shell.toolbar import MAX_SIBLINGS
 from rcv_py.ui.timeline.time_plot import TimePlot
 from rcv_py.ui.widgets.legend import Legend
-from tests.ui.window import menus_of, settle
+from tests.ui.window import menus_of, settle, show_panel
 
 IS_PAINTED = True  # legends name what is painted
 CONTROLS = (
@@ -89,19 +89,18 @@ def told(widget: QWidget) -> str:
     return " < ".join(path[:5])
 
 
-def looks(app: App, qtbot: QtBot) -> Iterator[str]:
+def looks(app: App) -> Iterator[str]:
     """Show each layout of the window, then each panel that none of them showed; yield what is shown."""
     workspace, seen = app.window.workspace, set()
     for layout in LAYOUTS:
         workspace.use_layout(layout)
-        settle(app, qtbot)
+        settle(app)
         seen |= {name for name, dock in workspace.docks.items() if dock.is_seen and not dock.parts}
         yield layout.title
     workspace.use_layout(LAYOUTS[0])
     for name in workspace.homes:
         if name not in seen:
-            workspace.show_panel(name)
-            settle(app, qtbot)
+            show_panel(app, name)
             yield name
 
 
@@ -151,16 +150,16 @@ def rows(menu: QMenu) -> list[str]:
     return [one.text() for one in menu.actions() if not one.isSeparator() and one.isVisible()]
 
 
-def test_the_window_fits_half_of_a_full_hd_screen(app: App, qtbot: QtBot) -> None:
+def test_the_window_fits_half_of_a_full_hd_screen(app: App) -> None:
     """A scale of 200 % leaves 960 by 540 pixels."""
     window = app.window
     before = window.size()
     try:
         for layout in LAYOUTS:
             window.workspace.use_layout(layout)
-            settle(app, qtbot)
+            settle(app)
             window.resize(960, 540)
-            settle(app, qtbot)
+            settle(app)
             assert (window.width(), window.height()) == (960, 540), layout.id
             assert window.minimumSizeHint().width() <= 960
     finally:
@@ -168,23 +167,23 @@ def test_the_window_fits_half_of_a_full_hd_screen(app: App, qtbot: QtBot) -> Non
         window.workspace.reset_layout()
 
 
-def test_the_field_that_finds_everything_shows_its_keys(app: App, qtbot: QtBot) -> None:
+def test_the_field_that_finds_everything_shows_its_keys(app: App) -> None:
     window, before = app.window, app.window.size()
     window.resize(1000, 760)
     try:
-        settle(app, qtbot)
+        settle(app)
         field = window.top_bar.field
         assert field.width() >= field.sizeHint().width()
     finally:
         window.resize(before)
 
 
-def test_the_text_of_the_whole_window_grows(app: App, qtbot: QtBot) -> None:
+def test_the_text_of_the_whole_window_grows(app: App) -> None:
     window, settings = app.window, app.ui.settings
     isa = window.workspace.panel("isa").view
 
     def measured() -> tuple[int, ...]:
-        settle(app, qtbot)
+        settle(app)
         field = window.top_bar.field
         tab = window.workspace.tab_bars()[0]
         least = tab.fontMetrics().height(), window.menu_bar.fontMetrics().height()
@@ -209,14 +208,14 @@ def test_the_text_of_the_whole_window_grows(app: App, qtbot: QtBot) -> None:
     assert measured() == usual
 
 
-def test_whoever_has_the_focus_shows_it(app: App, qtbot: QtBot) -> None:
+def test_whoever_has_the_focus_shows_it(app: App) -> None:
     """In both themes, one of each kind of control."""
     window, settings, done = app.window, app.ui.settings, set()
     names = ("compute_unit", "isa", "occupancy", "hotspot", "flamegraph", "search")
     for theme, name in product(("light", "dark"), names):
         settings["look.theme"] = theme
         window.workspace.show_panel(name)
-        settle(app, qtbot)
+        settle(app)
         for widget in controls(window):
             kind = next((one for one in KINDS if isinstance(widget, one)), None)
             takes_keys = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isEnabled()
@@ -236,7 +235,7 @@ def test_keys_reach_every_area(app: App, qtbot: QtBot) -> None:
     workspace = window.workspace
     workspace.fold("left", True)
     workspace.show_main()
-    settle(app, qtbot)
+    settle(app)
     order = [one for part in workspace.parts() for one in tab_stops(part)]
     assert any(isinstance(one, QTabBar) for one in order)
     assert set(workspace.bars["left"].buttons.values()) <= set(order)
@@ -268,10 +267,9 @@ def test_a_panel_grows_by_keys(app: App, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: dock.width() < before)
 
 
-def test_a_picture_has_no_frame_of_the_focus(app: App, qtbot: QtBot) -> None:
+def test_a_picture_has_no_frame_of_the_focus(app: App) -> None:
     workspace = app.window.workspace
-    workspace.show_panel("hotspot")
-    settle(app, qtbot)
+    show_panel(app, "hotspot")
     dock, window = workspace.docks["hotspot"], app.window
     window.pages.setFocus()
     without = picture(dock.panel, app.ui.theme, "")
@@ -283,12 +281,12 @@ def test_a_picture_has_no_frame_of_the_focus(app: App, qtbot: QtBot) -> None:
 # -- in every place, in the end: what is made for this, all that comes later would have to follow -----
 
 
-def test_every_control_has_a_name_and_says_why_it_is_greyed(app: App, qtbot: QtBot) -> None:
+def test_every_control_has_a_name_and_says_why_it_is_greyed(app: App) -> None:
     wordless: dict[str, str] = {}
     mute: dict[str, str] = {}
     undescribed: set[str] = set()
     seen: set[type] = set()
-    for place in looks(app, qtbot):
+    for place in looks(app):
         there = list(controls(app.window))
         wordless |= dict.fromkeys(nameless(there), place)
         mute |= dict.fromkeys(unexplained(there), place)
@@ -302,11 +300,11 @@ def test_every_control_has_a_name_and_says_why_it_is_greyed(app: App, qtbot: QtB
     assert not undescribed
 
 
-def test_an_empty_window_says_it_too(blank: App, qtbot: QtBot) -> None:
+def test_an_empty_window_says_it_too(blank: App) -> None:
     window = blank.window
     assert not wrong(window), "the first page"
     window.pages.setCurrentWidget(window.workspace)
-    for place in looks(blank, qtbot):
+    for place in looks(blank):
         assert not wrong(window), place
 
 

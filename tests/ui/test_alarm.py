@@ -28,7 +28,7 @@ def test_texts_of_other_code_raise_an_alarm_that_stays(wrong, qtbot):
     with window() as app:
         alarm = app.window.alarm
         assert not alarm.isVisible()
-        open_sample(app, qtbot, wrong)
+        open_sample(app, wrong)
         qtbot.waitUntil(alarm.isVisible)
         assert "another code object" in alarm.text.text()
         assert "do not belong to this trace" in alarm.text.text()
@@ -39,7 +39,7 @@ def test_texts_of_other_code_raise_an_alarm_that_stays(wrong, qtbot):
             assert alarm.visibleRegion().boundingRect().height() > 10
         told = [one for one in app.ui.session.problems.value if "do not belong" in one.text]
         assert [(one.severity, one.where) for one in told] == [(Severity.ERROR, "code.json")]
-        open_sample(app, qtbot)  # one whose texts fit
+        open_sample(app)  # one whose texts fit
         qtbot.waitUntil(lambda: app.ui.results.cell("match").value is not None)
         assert app.ui.results.cell("match").value.judged > 0
         assert not alarm.isVisible()

@@ -71,9 +71,9 @@ def captures(tmp_path: Path) -> Path:
     return tmp_path / "runs"
 
 
-def listed(app: App, qtbot: QtBot, folder: Path) -> Chooser:
+def listed(app: App, folder: Path) -> Chooser:
     app.window.opener.open(folder)
-    settle(app, qtbot)
+    settle(app)
     assert app.window.pages.currentWidget() is app.window.pages.chooser
     return app.window.pages.chooser
 
@@ -83,14 +83,14 @@ def cells(chooser: Chooser, name: str) -> list[str]:
     return [chooser.model.text(row, at) for row in range(len(chooser.entries))]
 
 
-def test_the_numbers_are_those_of_the_opened_capture(blank: App, captures: Path, qtbot: QtBot) -> None:
-    chooser = listed(blank, qtbot, captures)
+def test_the_numbers_are_those_of_the_opened_capture(blank: App, captures: Path) -> None:
+    chooser = listed(blank, captures)
     duration, bound, first = (cells(chooser, name)[0] for name in ("duration", "class", "finding"))
     titles = [one.title for one in chooser.model.columns]
     assert "Duration (cycles)" in titles
     chooser.chosen.emit(chooser.entries[0].path)
-    settle(blank, qtbot)
-    show_panel(blank, qtbot, "triage")
+    settle(blank)
+    show_panel(blank, "triage")
     found = blank.ui.results.cell("findings").value
     numbers = {one.id: one.text for one in found.numbers}
     assert numbers["duration"] == f"{duration} cycles"
@@ -99,20 +99,20 @@ def test_the_numbers_are_those_of_the_opened_capture(blank: App, captures: Path,
 
 
 def test_the_list_is_filtered_by_words(blank: App, captures: Path, qtbot: QtBot) -> None:
-    chooser = listed(blank, qtbot, captures)
+    chooser = listed(blank, captures)
     chooser.filter.setText("second matmul")
     assert [chooser.model.data_row(at) for at in range(chooser.model.rowCount())] == [1]
     qtbot.keyClick(chooser.filter, Qt.Key.Key_Return)
-    settle(blank, qtbot)
+    settle(blank)
     assert blank.ui.session.trace.value.path.name == "second"
 
 
-def test_it_says_how_deep_it_looked_and_looks_deeper(blank: App, captures: Path, qtbot: QtBot) -> None:
-    chooser = listed(blank, qtbot, captures)
+def test_it_says_how_deep_it_looked_and_looks_deeper(blank: App, captures: Path) -> None:
+    chooser = listed(blank, captures)
     assert len(chooser.entries) == 2
     assert "up to 4 folders below" in chooser.title.text()
     chooser.deeper_button.click()
-    settle(blank, qtbot)
+    settle(blank)
     assert len(chooser.entries) == 3
     assert "up to 8 folders below" in chooser.title.text()
 
@@ -120,14 +120,14 @@ def test_it_says_how_deep_it_looked_and_looks_deeper(blank: App, captures: Path,
 def test_two_captures_are_compared_the_earlier_as_the_baseline(
     blank: App, captures: Path, qtbot: QtBot
 ) -> None:
-    chooser = listed(blank, qtbot, captures)
+    chooser = listed(blank, captures)
     assert not chooser.compare_button.isEnabled()
     every = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
     for row in (0, 1):
         chooser.table.selectionModel().select(chooser.model.index(row, 0), every)
     assert chooser.compare_button.isEnabled()
     chooser.compare_button.click()
-    settle(blank, qtbot)
+    settle(blank)
     session = blank.ui.session
     qtbot.waitUntil(lambda: session.baseline.value is not None)
     assert session.trace.value.path.name == "second"
@@ -136,18 +136,18 @@ def test_two_captures_are_compared_the_earlier_as_the_baseline(
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
 def test_its_columns_fit_the_window_and_come_back_in_a_wider_one(
-    blank: App, captures: Path, qtbot: QtBot, size: tuple[int, int]
+    blank: App, captures: Path, size: tuple[int, int]
 ) -> None:
-    chooser = listed(blank, qtbot, captures)
+    chooser = listed(blank, captures)
     across = chooser.table.horizontalScrollBar()
     names = [one.id for one in chooser.model.columns]
     seen = {name for at, name in enumerate(names) if not chooser.table.isColumnHidden(at)}
     assert across.maximum() == 0
     assert seen >= {"title", "kernel", "class", "finding", "duration", "waves", "note"}
     blank.window.resize(4000, size[1])
-    settle(blank, qtbot)
+    settle(blank)
     assert across.maximum() == 0
     assert not any(chooser.table.isColumnHidden(at) for at in range(len(names)))
     blank.window.resize(*size)
-    settle(blank, qtbot)
+    settle(blank)
     assert across.maximum() == 0

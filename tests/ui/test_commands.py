@@ -147,13 +147,13 @@ def test_a_piece_of_a_word_fits_better_than_letters() -> None:
     assert fit("Zoom in", "zoom") > fit("Gazoom", "zoom")
 
 
-def test_panels_can_be_hidden_and_shown_by_command(app: App, qtbot: QtBot) -> None:
+def test_panels_can_be_hidden_and_shown_by_command(app: App) -> None:
     workspace = app.window.workspace
-    run_command(app, qtbot, "view.panel_isa")
+    run_command(app, "view.panel_isa")
     assert not workspace.is_shown("isa")
-    run_command(app, qtbot, "view.panel_isa")
+    run_command(app, "view.panel_isa")
     assert workspace.is_shown("isa")
-    run_command(app, qtbot, "view.reset_layout")
+    run_command(app, "view.reset_layout")
     assert workspace.is_shown("explorer")
 
 
@@ -166,19 +166,19 @@ def test_sizes_stop_at_their_bounds(empty_app: App) -> None:
     empty_app.ui.settings["look.text_size"] = 0
 
 
-def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(app: App, qtbot: QtBot) -> None:
+def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(app: App) -> None:
     workspace = app.window.workspace
     dock = workspace.docks["triage"]
     workspace.docks["isa"].take_focus()
     workspace.toggle_panel("triage", by_key=True)
-    settle(app, qtbot)
+    settle(app)
     assert workspace.is_shown("triage")
     assert dock.has_focus()
     workspace.toggle_panel("triage", by_key=True)
-    settle(app, qtbot)
+    settle(app)
     assert not workspace.is_shown("triage")
     workspace.toggle_panel("triage", by_key=True)
-    settle(app, qtbot)
+    settle(app)
     assert dock.has_focus()
 
 
@@ -187,7 +187,7 @@ def test_a_key_goes_to_a_panel_that_slept(app: App, qtbot: QtBot) -> None:
     workspace.toggle_panel("causes", by_key=True)
     qtbot.waitUntil(workspace.docks["why"].has_focus)
     assert isinstance(QApplication.focusWidget(), QAbstractItemView)
-    settle(app, qtbot)
+    settle(app)
 
 
 def test_both_usual_keys_save_a_session(empty_app: App) -> None:

@@ -44,21 +44,21 @@ def app(qapp: QApplication) -> Iterator[App]:
 
 
 @pytest.fixture
-def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
+def shown(app: App) -> Iterator[Callable[..., Panel]]:
     """Bring a panel to the front, with nothing chosen but what a test chooses, and wait for it."""
     session = app.ui.session
     if session.trace.value is None:
-        open_sample(app, qtbot)
+        open_sample(app)
 
     def show(name: str, change: Callable[[Any], object] | None = None) -> Panel:
         app.window.workspace.show_panel(name)
         panel = app.window.workspace.panel(name)
         if isinstance(panel, SearchPanel):
             panel.choice.choose("matches")
-        settle(app, qtbot)
+        settle(app)
         if change is not None:
             change(panel)
-            settle(app, qtbot)
+            settle(app)
         return panel
 
     before = session.selection.value
@@ -504,9 +504,9 @@ def test_nothing_is_copied_without_a_capture(emptied: App) -> None:
     assert "capture" in emptied.ui.commands["export.copy_command"].why_not()
 
 
-def test_counters(emptied: App, qtbot: QtBot) -> None:
-    open_sample(emptied, qtbot, sample_path("counters"))
-    show_panel(emptied, qtbot, "counters")
+def test_counters(emptied: App) -> None:
+    open_sample(emptied, sample_path("counters"))
+    show_panel(emptied, "counters")
     panel = emptied.window.workspace.docks["counters"].panel
     rows = {row["name"]: row for row in printed(panel)["counters"]}
     drawn = [row for row in panel._listed() if row.name in panel._drawn]
@@ -517,9 +517,9 @@ def test_counters(emptied: App, qtbot: QtBot) -> None:
         assert rows[row.name]["points"] == len(row.curve.time)
 
 
-def test_events_with_a_filter(emptied: App, qtbot: QtBot) -> None:
-    open_sample(emptied, qtbot, sample_path("markers"))
-    show_panel(emptied, qtbot, "events")
+def test_events_with_a_filter(emptied: App) -> None:
+    open_sample(emptied, sample_path("markers"))
+    show_panel(emptied, "events")
     panel = emptied.window.workspace.docks["events"].panel
     names = ("start", "kind", "name", "place", "detail")
     rows = printed(panel)["rows"]
@@ -534,27 +534,27 @@ def test_events_with_a_filter(emptied: App, qtbot: QtBot) -> None:
     assert times == [row[0] for row in panel.sheet().rows]
 
 
-def test_a_comparison(emptied: App, tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_comparison(emptied: App, tmp_path: Path) -> None:
     again = tmp_path / "ui_output_agent_1_dispatch_2"
     write_sample("matmul_small", again, seed=1)
-    open_sample(emptied, qtbot, sample_path("matmul_small"))
+    open_sample(emptied, sample_path("matmul_small"))
     emptied.window.baseline.open(again)
-    show_panel(emptied, qtbot, "compare")
+    show_panel(emptied, "compare")
     panel = emptied.window.workspace.docks["compare"].panel
     for by in ("instruction", "source", "class", "listing"):
         panel.mode.setCurrentIndex(panel.mode.findData(by))
         panel._show_mode()
-        settle(emptied, qtbot)
+        settle(emptied)
         document = printed(panel)
         names = ("cycles_a", "cycles_b", "delta")
         for mine, theirs in zip(cells(panel.view, *names), told(document["rows"], *names), strict=True):
             assert mine == pytest.approx(theirs, abs=0.002)
 
 
-def test_samples_have_commands_too(emptied: App, qtbot: QtBot) -> None:
-    open_sample(emptied, qtbot, SAMPLES / "pc_sampling")
+def test_samples_have_commands_too(emptied: App) -> None:
+    open_sample(emptied, SAMPLES / "pc_sampling")
     for name, dock in emptied.window.workspace.docks.items():
-        show_panel(emptied, qtbot, name)
+        show_panel(emptied, name)
         words = dock.panel.command_line()
         if words is not None:
             assert main([*words[1:], "--json"], CACHE) == 0, words
@@ -565,7 +565,7 @@ def test_samples_have_commands_too(emptied: App, qtbot: QtBot) -> None:
     )
 
 
-def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[App] = []
 
     def begin(store: object, **how: bool) -> App:
@@ -573,7 +573,7 @@ def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtB
         return made[-1]
 
     def leave() -> int:
-        settle(made[-1], qtbot)
+        settle(made[-1])
         shown.append(not made[-1].window.workspace.docks["loops"].panel.visibility.is_asleep)
         return 0
 

@@ -101,11 +101,11 @@ def test_a_capture_without_times_has_no_range_in_its_caption(ui: UiContext) -> N
     assert "cycles" not in export.caption(ui.session)
 
 
-def test_copying_and_the_dialog(app: App, tmp_path: Path, qtbot: QtBot) -> None:
+def test_copying_and_the_dialog(app: App, tmp_path: Path) -> None:
     exporter = app.window.exporter
     exporter.copy_picture("isa", 1)
     assert app.qt.clipboard().image().width() == app.window.workspace.docks["isa"].panel.canvas().width()
-    show_panel(app, qtbot, "history")
+    show_panel(app, "history")
     exporter.copy_table("history")
     assert app.qt.clipboard().text().startswith("\tplace\twave")
     dialog = ExportDialog(exporter, app.window)
@@ -133,12 +133,12 @@ def test_copying_and_the_dialog(app: App, tmp_path: Path, qtbot: QtBot) -> None:
 TWICE = {"window": 2, "isa": 2}  # how large their pictures are; others are painted in the same way
 
 
-def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(1280, 600), sample=qtbot) as app:
+def test_every_panel_can_be_exported(tmp_path: Path, reused: Reused) -> None:
+    with reused(size=(1280, 600), sample=True) as app:
         exporter = app.window.exporter
         for name in exporter.names():
             app.window.workspace.show_panel(name)
-            settle(app, qtbot) if name in ("isa", "global_timeline") else None
+            settle(app) if name in ("isa", "global_timeline") else None
             scale = TWICE.get(name, 1)
             exporter.save(name, tmp_path / f"{name}.png", PictureLook(scale))
             image = QImage(str(tmp_path / f"{name}.png"))
@@ -161,9 +161,9 @@ def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot, reused: Reuse
             exporter.save("isa", tmp_path / "isa.gif")
 
 
-def test_the_caption_names_trace_wave_and_range(blank: App, qtbot: QtBot) -> None:
+def test_the_caption_names_trace_wave_and_range(blank: App) -> None:
     assert export.caption(blank.ui.session) == "No capture"
-    open_sample(blank, qtbot)
+    open_sample(blank)
     text = export.caption(blank.ui.session, "extra")
     session = blank.ui.session
     for part in (
@@ -190,8 +190,8 @@ def test_the_dialog_begins_with_the_panel_that_had_the_focus(app: App, qtbot: Qt
     dialog.close()
 
 
-def test_what_is_in_sight_can_be_saved(app: App, qtbot: QtBot) -> None:
-    show_panel(app, qtbot, "history")
+def test_what_is_in_sight_can_be_saved(app: App) -> None:
+    show_panel(app, "history")
     dialog = dialog_of(app)
     entries = {dialog.what.itemData(at): dialog.what.itemText(at) for at in range(dialog.what.count())}
     assert next(iter(entries)) == "window"
@@ -201,10 +201,10 @@ def test_what_is_in_sight_can_be_saved(app: App, qtbot: QtBot) -> None:
     dialog.close()
 
 
-def test_files_and_captions_name_the_kernel(blank: App, tmp_path: Path, qtbot: QtBot) -> None:
+def test_files_and_captions_name_the_kernel(blank: App, tmp_path: Path) -> None:
     folder = tmp_path / "before" / "ui_output_agent_38430_dispatch_44"
     shutil.copytree(SAMPLE, folder)
-    open_sample(blank, qtbot, folder)
+    open_sample(blank, folder)
     trace = blank.ui.session.trace.value
     dialog = dialog_of(blank)
     dialog.what.setCurrentIndex(dialog.what.findData("isa"))
@@ -214,9 +214,9 @@ def test_files_and_captions_name_the_kernel(blank: App, tmp_path: Path, qtbot: Q
     dialog.close()
 
 
-def test_a_caption_names_a_wave_only_where_the_picture_is_of_it(app: App, qtbot: QtBot) -> None:
+def test_a_caption_names_a_wave_only_where_the_picture_is_of_it(app: App) -> None:
     exporter, wave = app.window.exporter, str(app.ui.session.selection.value.wave)
-    show_panel(app, qtbot, "utilization")
+    show_panel(app, "utilization")
     assert wave in exporter.subject("utilization")[2]
     for name in ("triage", "hotspot", "occupancy"):
         assert wave not in exporter.subject(name)[2], name
@@ -235,10 +235,10 @@ def test_a_caption_of_many_words_gets_more_lines(ui: UiContext, qtbot: QtBot) ->
     assert all(part in svg for part in text.split(export.SEPARATOR))
 
 
-def test_a_picture_of_the_listing_has_as_many_rows_as_wanted(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(1280, 600), sample=qtbot) as app:
+def test_a_picture_of_the_listing_has_as_many_rows_as_wanted(reused: Reused) -> None:
+    with reused(size=(1280, 600), sample=True) as app:
         app.ui.session.select_line(100)
-        settle(app, qtbot)
+        settle(app)
         view = app.window.workspace.panel("isa").view
         before = view.verticalScrollBar().value(), view.size()
         exporter = app.window.exporter

@@ -43,25 +43,23 @@ def expected_wave(app: App, line: int) -> int:
     return min(own, key=lambda row: (abs(life[row] - middle), life[row], row))
 
 
-def test_the_hottest_row_is_selected_a_third_from_the_top(
-    qtbot: QtBot, reused: Reused, paths: list[Path]
-) -> None:
+def test_the_hottest_row_is_selected_a_third_from_the_top(reused: Reused, paths: list[Path]) -> None:
     for size in SIZES:
         with reused(size=size) as app:
             for path in paths:
-                open_sample(app, qtbot, path)
+                open_sample(app, path)
                 check(app)
                 app.window.opener.open(path)  # the place is that of the first time
-                settle(app, qtbot)
+                settle(app)
                 check(app)
 
 
-def test_the_next_start_shows_the_same_rows(qtbot: QtBot, tmp_path: Path) -> None:
+def test_the_next_start_shows_the_same_rows(tmp_path: Path) -> None:
     store = settings_in(tmp_path)
     seen = []
     for _ in range(3):
         with window(store, (1280, 800)) as app:
-            open_sample(app, qtbot)
+            open_sample(app)
             check(app)
             seen.append(app.window.workspace.docks["isa"].panel.view.verticalScrollBar().value())
     assert seen[0] > 0
@@ -104,18 +102,18 @@ def test_what_was_selected_before_all_waves_were_read_stays(blank: App, qtbot: Q
     qtbot.waitUntil(lambda: session.trace.value is not None)
     other = session.trace.value.waves.id(3)
     session.select_wave(other)
-    settle(blank, qtbot)
+    settle(blank)
     assert session.selection.value.wave == other
     assert not session.history.can_go(-1) or session.history.visits[-1].selection.wave == other
 
 
-def test_markers_alone_begin_with_the_whole_device(blank: App, qtbot: QtBot, tmp_path: Path) -> None:
-    open_sample(blank, qtbot, markers_alone(tmp_path))
+def test_markers_alone_begin_with_the_whole_device(blank: App, tmp_path: Path) -> None:
+    open_sample(blank, markers_alone(tmp_path))
     assert blank.window.workspace.docks["global_timeline"].is_seen
 
 
-def test_a_small_window_shows_most_rows_of_a_compute_unit(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(1280, 800), sample=qtbot) as app:
+def test_a_small_window_shows_most_rows_of_a_compute_unit(reused: Reused) -> None:
+    with reused(size=(1280, 800), sample=True) as app:
         docks = app.window.workspace.docks
         plot, listing = docks["compute_unit"].panel.timeline.plot, docks["isa"].panel.view
         assert plot.box.height() // plot.rows.source.shape.pitch >= 6

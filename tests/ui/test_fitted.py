@@ -42,14 +42,11 @@ def test_operands_give_way_at_the_right(ui: UiContext, room: int, monkeypatch: p
 
 @pytest.mark.parametrize("width", [1400, 900, 700, 560])
 def test_no_mnemonic_is_cut_and_equal_ones_are_as_wide(
-    ui: UiContext, qtbot: object, open_settled: Callable, width: int
+    new_panel: Callable, open_settled: Callable, width: int
 ) -> None:
     rows = [("; kernel", TokenKind.NONE, 0, 0, 0, 0, ())]
     rows += [(f"{MFMA} {OPERANDS[at:]}", TokenKind.MATRIX, 8, 400, 100, 50, ()) for at in range(9)]
-    panel = IsaPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(width, 400)
-    panel.show()
+    panel = new_panel(IsaPanel, width, 400)
     code = code_table(tuple(rows))
     open_settled(trace(replace(code, address=np.arange(len(rows), dtype=np.uint64) * 8)))
     view = panel.view

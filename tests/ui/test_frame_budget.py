@@ -46,7 +46,7 @@ class Clock:
         self.now += seconds
 
 
-def _turns_of(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> Clock:
+def _turns_of(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Have the application share turns whose time goes by this clock."""
     clock = Clock()
     monkeypatch.setattr(FrameBudget, "_of_application", FrameBudget(QApplication.instance(), clock))
@@ -69,7 +69,7 @@ def _by_turn(turn: list[int], done: list[int]) -> QTimer:
 def test_answers_that_take_long_are_spread_over_turns_in_their_order(
     qtbot: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock, done, turns = _turns_of(qtbot, monkeypatch), [], []
+    clock, done, turns = _turns_of(monkeypatch), [], []
     posts = Posts(QApplication.instance())
     for number in range(5):
         posts.post(partial(_answer, clock, FRAME_S, done, number))
@@ -81,7 +81,7 @@ def test_answers_that_take_long_are_spread_over_turns_in_their_order(
 
 
 def test_short_answers_share_a_turn(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, done, turns = _turns_of(qtbot, monkeypatch), [], []
+    clock, done, turns = _turns_of(monkeypatch), [], []
     posts = Posts(QApplication.instance())
     for number in range(5):
         posts.post(partial(_answer, clock, FRAME_S / 10, done, number))
@@ -94,7 +94,7 @@ def test_short_answers_share_a_turn(qtbot: object, monkeypatch: pytest.MonkeyPat
 def test_requests_that_are_due_at_once_are_spread_too(
     ui: UiContext, qtbot: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock, left, turns = _turns_of(qtbot, monkeypatch), [], []
+    clock, left, turns = _turns_of(monkeypatch), [], []
     owner = QObject()
 
     def call() -> None:
@@ -114,7 +114,7 @@ def test_requests_that_are_due_at_once_are_spread_too(
 def test_what_a_long_call_changed_is_painted_first_in_the_next_turn(
     qtbot: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock, done = _turns_of(qtbot, monkeypatch), []
+    clock, done = _turns_of(monkeypatch), []
     turns = FrameBudget.here()
     turns.call(partial(_answer, clock, FRAME_S / 2, done, 1))
     turns.paint(partial(_answer, clock, FRAME_S, done, 2))
@@ -129,7 +129,7 @@ def test_what_a_long_call_changed_is_painted_first_in_the_next_turn(
 def test_a_window_is_painted_in_turn(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
     waiting: list[Callable[[], None]] = []
     with window(is_painted=True) as app:
-        settle(app, qtbot)
+        settle(app)
         monkeypatch.setattr(FrameBudget, "paint", lambda self, paint: waiting.append(paint))
         paints = Paints()
         app.window.pages.welcome.installEventFilter(paints)
@@ -144,7 +144,7 @@ def test_a_window_is_painted_in_turn(qtbot: object, monkeypatch: pytest.MonkeyPa
 def test_what_waits_for_its_turn_is_made_once_or_forgotten(
     ui: UiContext, qtbot: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock, done = _turns_of(qtbot, monkeypatch), []
+    clock, done = _turns_of(monkeypatch), []
     owner = QObject()
 
     def call() -> None:
@@ -170,7 +170,7 @@ def test_what_waits_for_its_turn_is_made_once_or_forgotten(
 def test_a_mistake_in_a_call_keeps_no_other_from_its_turn(
     qtbot: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock, done = _turns_of(qtbot, monkeypatch), []
+    clock, done = _turns_of(monkeypatch), []
 
     def mistake() -> None:
         clock.spend(FRAME_S)
@@ -267,7 +267,7 @@ def test_a_window_that_is_closed_while_waves_stream_leaves_nothing_behind(
         qtbot.waitUntil(lambda: bool(came))
         if how == "cancel":
             app.window.cancel()
-            settle(app, qtbot)
+            settle(app)
             assert app.ui.session.store.count > 0
             assert not app.ui.session.busy.value
         count, session = len(came), ref(app.ui.session)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.cli.arguments import parse
@@ -18,11 +17,11 @@ from rcv_py.ui.core.place_go import AROUND, Destination
 from tests.ui.window import SAMPLE, open_sample, settle
 
 
-def arrived(app: App, qtbot: QtBot, place: SelectedPlace) -> list[RcvError]:
+def arrived(app: App, place: SelectedPlace) -> list[RcvError]:
     """Open the sample with a place to go to; return what went wrong."""
     errors: list[RcvError] = []
     Destination(app.ui.session, place, errors.append, app.window)
-    open_sample(app, qtbot)
+    open_sample(app)
     return errors
 
 
@@ -36,10 +35,10 @@ def execution() -> tuple[Selection, int]:
     return Selection(wave.id, line, 2), int(wave.tokens.start[row])
 
 
-def test_an_execution_is_selected_and_in_view(blank: App, qtbot: QtBot) -> None:
+def test_an_execution_is_selected_and_in_view(blank: App) -> None:
     selection, cycle = execution()
     text = place_text(selection.wave, selection.line, selection.hit, cycle)
-    assert arrived(blank, qtbot, SelectedPlace.parse(text)) == []
+    assert arrived(blank, SelectedPlace.parse(text)) == []
     session = blank.ui.session
     assert (session.selection.value.wave, session.selection.value.line) == (
         selection.wave,
@@ -52,29 +51,29 @@ def test_an_execution_is_selected_and_in_view(blank: App, qtbot: QtBot) -> None:
     assert session.view.value.width <= 2 * AROUND
 
 
-def test_an_anchor_of_a_wave_and_a_cycle_selects_what_ran(blank: App, qtbot: QtBot) -> None:
+def test_an_anchor_of_a_wave_and_a_cycle_selects_what_ran(blank: App) -> None:
     selection, cycle = execution()
     assert selection.wave is not None
-    assert arrived(blank, qtbot, SelectedPlace.parse(cycle_anchor(cycle, selection.wave))) == []
+    assert arrived(blank, SelectedPlace.parse(cycle_anchor(cycle, selection.wave))) == []
     chosen = blank.ui.session.selection.value
     assert (chosen.wave, chosen.line, chosen.hit) == (selection.wave, selection.line, 2)
     blank.ui.session.select_line(1)
     blank.ui.session.wave_loaded()
-    settle(blank, qtbot)
+    settle(blank)
     assert blank.ui.session.selection.value.line == 1, "it lets go"
 
 
-def test_a_place_of_another_capture_is_a_sentence(blank: App, qtbot: QtBot) -> None:
-    errors = arrived(blank, qtbot, SelectedPlace(Selection(line=99_999)))
+def test_a_place_of_another_capture_is_a_sentence(blank: App) -> None:
+    errors = arrived(blank, SelectedPlace(Selection(line=99_999)))
     assert [type(error) for error in errors] == [UsageError]
     assert "no instruction 99999" in str(errors[0])
 
 
-def test_go_to_place_takes_anchors(app: App, qtbot: QtBot) -> None:
+def test_go_to_place_takes_anchors(app: App) -> None:
     palette = app.window.palette_
     palette.open()
     palette.field.setText("report.html#line-5")
-    settle(app, qtbot)
+    settle(app)
     item = next(item for item in palette.items if item.icon == "place")
     item.run()
     assert app.ui.session.selection.value.line == 5

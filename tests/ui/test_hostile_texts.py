@@ -34,7 +34,7 @@ from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from tests.support.hostile_text import CONTROLS, Watch, hostile, markup, unseen, watched
 from tests.support.window_fixtures import Reused
-from tests.ui.window import menus_of, open_sample, settle, show_panel, window
+from tests.ui.window import open_sample, settle, show_panel, window
 
 IS_PAINTED = True
 
@@ -268,11 +268,11 @@ def test_the_watch_sees_what_qt_loads(probe: tuple[Path, Watch], qtbot: QtBot) -
     assert watch.was_opened(), "a raw label does what the issue says"
 
 
-def walk(app: App, qtbot: QtBot, tips: Tips, where: str) -> None:
+def walk(app: App, tips: Tips, where: str) -> None:
     """Every panel in front once, every widget, every place the mouse can rest at."""
     seen: set[QWidget] = set()
     for name, dock in app.window.workspace.docks.items():
-        show_panel(app, qtbot, name)
+        show_panel(app, name)
         for widget in [dock.panel, *dock.panel.findChildren(QWidget)]:
             check_widget(widget)
             seen.add(widget)
@@ -295,30 +295,30 @@ def test_nothing_of_a_capture_becomes_markup(
     folder = hostile(tmp_path / "captures", sample, path)
     watch.was_opened()
     with reused() as app:
-        open_sample(app, qtbot, folder)
+        open_sample(app, folder)
         trace, session = app.ui.session.trace.value, app.ui.session
         assert CONTROLS in "".join(trace.code.text)
         if len(trace.waves):
             session.select_wave(trace.waves.id(0))
         waits = [row for row, text in enumerate(trace.code.text) if "waitcnt" in text] or [1]
         session.select_line(waits[0])
-        settle(app, qtbot)
-        walk(app, qtbot, tips, sample)
+        settle(app)
+        walk(app, tips, sample)
         assert not watch.was_opened()
     assert sample != "counters" or any("img src" in text for text in tips.said), "tips say it"
 
 
 def test_a_comparison_shows_texts_as_they_are(
-    blank: App, probe: tuple[Path, Watch], tips: Tips, tmp_path: Path, qtbot: QtBot
+    blank: App, probe: tuple[Path, Watch], tips: Tips, tmp_path: Path
 ) -> None:
     path, watch = probe
     folder, other = (hostile(tmp_path / side, "matmul_small", path) for side in "ab")
     watch.was_opened()
-    open_sample(blank, qtbot, folder)
+    open_sample(blank, folder)
     blank.window.baseline.open(other)
-    settle(blank, qtbot)
+    settle(blank)
     for name in ("compare", "flamegraph", "trust"):
-        panel = show_panel(blank, qtbot, name)
+        panel = show_panel(blank, name)
         check_all([panel, *panel.findChildren(QWidget)], is_touched=True)
     for text in tips.said:
         check(text, "a tooltip")
@@ -333,7 +333,7 @@ def check_all(widgets: Iterable[QWidget], is_touched: bool = False) -> None:
 
 
 def test_dialogs_show_texts_as_they_are(
-    probe: tuple[Path, Watch], tips: Tips, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    probe: tuple[Path, Watch], tips: Tips, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, watch = probe
     folder = hostile(tmp_path / "a", "matmul_small", path)
@@ -348,10 +348,9 @@ def test_dialogs_show_texts_as_they_are(
     watch.was_opened()
     with window(is_painted=IS_PAINTED) as app:
         app.window.opener.open(folder.parent)  # two captures: the chooser
-        settle(app, qtbot)
-        menus_of(app.window)  # with what is in them
+        settle(app)
         check_all(app.window.findChildren(QWidget))
-        open_sample(app, qtbot, folder)
+        open_sample(app, folder)
         error = NotATrace(folder, markup(path) + CONTROLS)
         error.hint, error.detail = markup(path), markup(path) + CONTROLS
         app.window.palette_.open("<img")

@@ -28,7 +28,6 @@ from PySide6.QtWidgets import (
     QTabBar,
     QWidget,
 )
-from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.base import text
@@ -43,7 +42,7 @@ from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.menus import KeysOverlay
 from rcv_py.ui.table.table_model import TableModel
 from tests.support.pseudo import pseudo
-from tests.ui.window import SAMPLES, menus_of, open_sample, settle, window
+from tests.ui.window import SAMPLES, open_sample, settle, window
 
 ROWS = 12  # of a table that are read; the others say the same of other rows
 _MARKUP = re.compile(r"<[^<>]*>|&[a-z]+;")
@@ -110,15 +109,14 @@ def said(found: Any) -> str:
 
 
 @pytest.mark.usefixtures("speaking")
-def test_all_that_a_window_says_is_looked_up(qtbot: QtBot) -> None:
+def test_all_that_a_window_says_is_looked_up() -> None:
     with window() as app:
-        menus_of(app.window)  # with what is in them
-        open_sample(app, qtbot)
+        open_sample(app)
         app.ui.session.select_line(60)
         for info in discover():
             app.window.workspace.show_panel(info.id)
             QApplication.processEvents()
-        settle(app, qtbot)
+        settle(app)
         parts = [*app.window.findChildren(QWidget), app.window]
         parts += SettingsDialog(app.ui.settings, app.window).findChildren(QWidget)
         parts += KeysOverlay(app.ui.commands, lambda: None, app.window).findChildren(QWidget)
@@ -128,7 +126,7 @@ def test_all_that_a_window_says_is_looked_up(qtbot: QtBot) -> None:
 
 
 @pytest.mark.usefixtures("speaking")
-def test_a_label_keeps_what_the_program_said(ui: UiContext, qtbot: QtBot) -> None:
+def test_a_label_keeps_what_the_program_said(ui: UiContext) -> None:
     label = PlainLabel("Nothing was opened yet.")
     assert label.text() == "Nothing was opened yet.", "what the program compares is English"
     assert QLabel.text(label) == label.shown_text == translated("Nothing was opened yet.")

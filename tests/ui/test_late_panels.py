@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QComboBox, QWidget
-from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.waves.populations import ALL
 from rcv_py.features.counters.panel import CountersPanel
@@ -22,7 +21,7 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import discover
 from rcv_py.ui.shell.docks import BrokenPanel, Dock
-from tests.ui.window import SAMPLE, box, open_sample, run_command, settings_in, settle, window
+from tests.ui.window import SAMPLE, box, open_sample, run_command, settings_in, settle, show_panel, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
 FIRST = {
@@ -51,19 +50,19 @@ class Windows(QObject):
         return False
 
 
-def test_only_what_is_seen_is_made(qtbot: QtBot) -> None:
+def test_only_what_is_seen_is_made() -> None:
     with window(size=WIDE) as app:
         workspace = app.window.workspace
-        settle(app, qtbot)
+        settle(app)
         assert made(app) == {"overview"}, "nothing of the workspace is in front yet"
-        open_sample(app, qtbot)
+        open_sample(app)
         assert made(app) == FIRST
         assert workspace.is_bottom_folded
         workspace.tab_bars()[-1].setCurrentIndex(1)
-        settle(app, qtbot)
+        settle(app)
         assert made(app) == FIRST, "of what is folded nothing is seen"
         workspace.fold("bottom", False)
-        settle(app, qtbot)
+        settle(app)
         assert made(app) == FIRST | {"why"}
 
 
@@ -83,19 +82,18 @@ def docks_by_tab(app: App) -> list[str]:
     return [name for name, _ in groupby(visited)]
 
 
-def test_tab_goes_by_the_places_on_screen_whenever_panels_were_made(qtbot: QtBot) -> None:
+def test_tab_goes_by_the_places_on_screen_whenever_panels_were_made() -> None:
     with window(size=WIDE) as app:
         workspace = app.window.workspace
-        open_sample(app, qtbot)
+        open_sample(app)
         for name in ("hotspot", "why", "search", "hotspot"):
-            workspace.show_panel(name)
-            settle(app, qtbot)
+            show_panel(app, name)
             order = docks_by_tab(app)
             assert {name, "isa", "wave_picker"} <= set(order)
             places = [(box(app, one).x(), box(app, one).y()) for one in order]
             assert places == sorted(places), order
         workspace.move_panel("isa", "details")
-        settle(app, qtbot)
+        settle(app)
         order = docks_by_tab(app)
         assert order.index("source") < order.index("wave_picker") < order.index("isa")
 
@@ -103,15 +101,14 @@ def test_tab_goes_by_the_places_on_screen_whenever_panels_were_made(qtbot: QtBot
 # -- what is remembered -----------------------------------------------------------------------------
 
 
-def test_layout_theme_place_and_what_panels_remember_come_back(tmp_path: Path, qtbot: QtBot) -> None:
+def test_layout_theme_place_and_what_panels_remember_come_back(tmp_path: Path) -> None:
     """After one restart, and what a panel remembers that nobody sees after two."""
     ticks = {"SQ_BUSY": False}
     with window(settings_in(tmp_path), WIDE) as app:
         workspace, session = app.window.workspace, app.ui.session
         workspace.docks["counters"].panel.load_state({"ticks": ticks})
-        open_sample(app, qtbot)
-        workspace.show_panel("waits")
-        settle(app, qtbot)
+        open_sample(app)
+        show_panel(app, "waits")
         app.ui.settings["look.theme"] = "dark"
         workspace.docks["search"].close()
         session.select_line(2)
@@ -125,7 +122,7 @@ def test_layout_theme_place_and_what_panels_remember_come_back(tmp_path: Path, q
         assert not app.window.workspace.is_shown("search")
         assert app.window.opener.recent == [SAMPLE]
         assert json.loads(app.ui.settings.memory("panels"))["counters"]["ticks"] == ticks
-        open_sample(app, qtbot)
+        open_sample(app)
         assert made(app) == FIRST | {"why"}, "the tab that was in front, and no other"
         assert app.window.workspace.docks["why"].made.chosen_part == "waits"
         assert str(app.ui.session.selection.value) == str(place)
@@ -140,14 +137,14 @@ def test_layout_theme_place_and_what_panels_remember_come_back(tmp_path: Path, q
 # -- who needs a panel ------------------------------------------------------------------------------
 
 
-def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(tmp_path: Path) -> None:
     """What was never seen can be shown, exported and searched."""
     with window() as app:
         shell, commands = app.window, app.ui.commands
         docks = shell.workspace.docks
         for name in ("triage", "isa", "search"):
             docks[name].close()
-        open_sample(app, qtbot)
+        open_sample(app)
         shell.actions_.update()
         titles = {item.title for item in shell.palette_._find("findings")}
         assert "Copy findings as Markdown" in titles
@@ -156,7 +153,7 @@ def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(tmp_path
         assert commands["triage.copy"].why_not()
         shell.palette_.open("What to look at first")
         shell.palette_.choose()
-        settle(app, qtbot)
+        settle(app)
         assert made(app) == before | {"triage"}
         assert docks["triage"].made.isVisible()
         assert not commands["triage.copy"].why_not()
@@ -166,7 +163,7 @@ def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(tmp_path
         assert dialog.isVisible()
         dialog.close()
         shell.workspace.show_panel("history")
-        settle(app, qtbot)
+        settle(app)
         shell.exporter.save("history", tmp_path / "history.csv")
         assert len((tmp_path / "history.csv").read_text().splitlines()) > 1
         assert docks["isa"].made is None
@@ -198,7 +195,7 @@ def test_panels_leave_out_what_they_cannot_have_saved(empty_app: App) -> None:
 
 
 def test_a_panel_or_a_part_that_cannot_be_made_says_so_when_it_is_first_seen(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fails(*_: object) -> None:
         raise RuntimeError("no luck")
@@ -208,24 +205,22 @@ def test_a_panel_or_a_part_that_cannot_be_made_says_so_when_it_is_first_seen(
     with window(size=WIDE) as app:
         docks, workspace = app.window.workspace.docks, app.window.workspace
         docks["loops"].load_state({"kept": 1})
-        open_sample(app, qtbot)
+        open_sample(app)
         assert docks["loops"].made is None
-        workspace.show_panel("loops")
-        settle(app, qtbot)
+        show_panel(app, "loops")
         notice = docks["loops"].made
         assert isinstance(notice, BrokenPanel)
         assert notice.isVisible()
         assert "no luck" in notice.report
         assert docks["loops"].save_state() == {"kept": 1}
-        run_command(app, qtbot, "analyze.formulas")  # a command of another one: it says the same there
+        run_command(app, "analyze.formulas")  # a command of another one: it says the same there
         assert isinstance(docks["counters"].made, BrokenPanel)
         assert docks["counters"].made.isVisible()
         workspace.show_panel("history")  # a part, which leaves the others
-        settle(app, qtbot)
+        settle(app)
         assert isinstance(workspace.panel("history"), BrokenPanel)
         assert workspace.panel("history").isVisible()
-        workspace.show_panel("notes")
-        settle(app, qtbot)
+        show_panel(app, "notes")
         assert not isinstance(workspace.panel("notes"), BrokenPanel)
         assert workspace.panel("notes").isVisible()
 
@@ -260,54 +255,53 @@ def answer(panel: Any) -> Any:
 
 
 @contextmanager
-def chosen_in(qtbot: QtBot, prepare: Callable[[Dock], object]) -> Iterator[App]:
+def chosen_in(prepare: Callable[[Dock], object]) -> Iterator[App]:
     """A window with the sample, in which much was chosen after something was done to each dock."""
     with window(size=WIDE) as app:
         for dock in app.window.workspace.docks.values():
             prepare(dock)
-        open_sample(app, qtbot)
+        open_sample(app)
         choose_much(app)
-        settle(app, qtbot)
+        settle(app)
         yield app
 
 
-def said_by_early_ones(qtbot: QtBot) -> dict[str, Any]:
+def said_by_early_ones() -> dict[str, Any]:
     """What panels say that were made before a capture was open, and are not seen."""
     answers = {}
-    with chosen_in(qtbot, lambda dock: dock.panel) as app:
+    with chosen_in(lambda dock: dock.panel) as app:
         docks = app.window.workspace.docks
         assert made(app) == set(docks)
         for name, dock in docks.items():
             for part in (dock.panel.chosen_panel, dock.panel):
                 part.visibility.wake()
-            settle(app, qtbot)
+            settle(app)
             answers[name] = answer(dock.panel)
     return answers
 
 
-def test_each_panel_made_when_it_is_first_seen_says_what_one_made_early_says(qtbot: QtBot) -> None:
+def test_each_panel_made_when_it_is_first_seen_says_what_one_made_early_says() -> None:
     """Each panel is painted by test_access; here are those in front, once all are made."""
-    early, late = said_by_early_ones(qtbot), {}
-    with chosen_in(qtbot, Dock.close) as app:
+    early, late = said_by_early_ones(), {}
+    with chosen_in(Dock.close) as app:
         assert made(app) == {"overview"}
         workspace, windows = app.window.workspace, Windows()
         app.qt.installEventFilter(windows)
         for name, dock in workspace.docks.items():
-            workspace.show_panel(name)
-            settle(app, qtbot)
+            show_panel(app, name)
             assert not dock.made.visibility.is_asleep
             late[name] = answer(dock.made)
         app.qt.removeEventFilter(windows)
         assert not windows.shown, "a part of a panel was shown as a window of its own"
         assert made(app) == set(workspace.docks)
-        live_through_much(app, qtbot)
+        live_through_much(app)
     assert early.keys() == late.keys() == {info.id for info in discover() if not info.within}
     for name, told in early.items():
         assert late[name] == told, name
     assert sum(told[0] is not None for told in early.values()) > len(early) // 2
 
 
-def live_through_much(app: App, qtbot: QtBot) -> None:
+def live_through_much(app: App) -> None:
     """Do to a capture what may happen to it, with all panels made and painted, and close it."""
     app.window.setUpdatesEnabled(True)
     session = app.ui.session
@@ -315,7 +309,7 @@ def live_through_much(app: App, qtbot: QtBot) -> None:
     session.step_hit(1)
     session.step_token(1)
     session.zoom(0.5)
-    settle(app, qtbot)
+    settle(app)
     app.window.close_capture()
-    settle(app, qtbot)
+    settle(app)
     assert app.window.pages.currentWidget() is app.window.pages.welcome

@@ -53,16 +53,14 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return made
 
 
-def test_opening_captures_in_turn_keeps_nothing_of_those_before(
-    folders: tuple[Path, Path], qtbot: QtBot
-) -> None:
+def test_opening_captures_in_turn_keeps_nothing_of_those_before(folders: tuple[Path, Path]) -> None:
     with window(size=(1600, 900), is_painted=True) as app:
         app.window.looks_at_health = False  # seconds later, in one round or the other
         rounds = []
         for _ in range(ROUNDS):
             for panel, folder in zip(PANELS, cycle(folders), strict=False):
-                open_sample(app, qtbot, folder)
-                show_panel(app, qtbot, panel)
+                open_sample(app, folder)
+                show_panel(app, panel)
             rounds.append(held(app.window))
     assert rounds[0]["rcv_py.model.trace.Trace"] == 1, "what is open"
     warm, last = rounds[0], rounds[-1]
@@ -83,8 +81,8 @@ def test_what_was_open_goes_at_once_and_not_with_the_garbage(
     before = None
     with window(size=(1600, 900), is_painted=True) as app:
         for panel, folder in zip(PANELS, cycle(folders), strict=False):
-            open_sample(app, qtbot, folder)
-            show_panel(app, qtbot, panel)
+            open_sample(app, folder)
+            show_panel(app, panel)
             # A job that was cancelled may hold it until the next checkpoint in its thread.
             qtbot.waitUntil(lambda gone=before: gone is None or gone() is None)
             before = ref(app.ui.session.store)

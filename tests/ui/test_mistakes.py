@@ -44,11 +44,11 @@ def _opened(qapp: QApplication) -> Iterator[App]:
 
 
 @pytest.fixture
-def app(_opened: App, qtbot: QtBot) -> Iterator[App]:
+def app(_opened: App) -> Iterator[App]:
     """The window that these tests share, with a capture; what broke in it is mended, and forgotten."""
     if _opened.ui.session.trace.value is None:
         _opened.window.opener.open(SAMPLE)
-        settle(_opened, qtbot)
+        settle(_opened)
     with catching(lambda: _opened.window.errors):  # each test has hooks of its own around it
         yield _opened
         for part in _opened.window.findChildren(Faulty):
@@ -56,7 +56,7 @@ def app(_opened: App, qtbot: QtBot) -> Iterator[App]:
             part.deleteLater()
         for dock in _opened.window.workspace.docks.values():
             dock.mend()
-        settle(_opened, qtbot)
+        settle(_opened)
     _opened.window.errors.last = None
     _opened.window.errors._seen.clear()
 
@@ -83,10 +83,10 @@ def check_told(app: App, qtbot: QtBot, what: str) -> None:
     box.close()
 
 
-def check_goes_on(app: App, qtbot: QtBot) -> None:
+def check_goes_on(app: App) -> None:
     """What the window can do it still does."""
     app.ui.session.select_line(3)
-    settle(app, qtbot)
+    settle(app)
     assert app.ui.session.selection.value.line == 3
     assert app.window.isVisible()
 
@@ -119,7 +119,7 @@ def test_a_slot_that_fails_breaks_its_panel_alone(
     assert panel.isHidden()
     others = [one for one in app.window.workspace.docks.values() if one.notice is not None]
     assert others == [dock]
-    check_goes_on(app, qtbot)
+    check_goes_on(app)
     next(one for one in dock.notice.findChildren(QPushButton) if one.text() == "Try again").click()
     assert dock.notice is None
     assert not panel.isHidden()
@@ -137,7 +137,7 @@ def test_a_paint_event_that_fails_is_told_once_and_covered(
     check_told(app, qtbot, "bad paint")
     assert dock.notice is not None
     assert not part.isVisible()
-    check_goes_on(app, qtbot)
+    check_goes_on(app)
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("ZeroDivisionError")]
     assert len(told) == 1, "told once"
     assert told[0].endswith(": bad paint")
@@ -157,7 +157,7 @@ def test_timers_and_threads_are_heard(app: App, qtbot: QtBot, capsys: pytest.Cap
     check_told(app, qtbot, "bad thread")
     broken = [name for name, dock in app.window.workspace.docks.items() if dock.notice is not None]
     assert not broken, "of no panel"
-    check_goes_on(app, qtbot)
+    check_goes_on(app)
     capsys.readouterr()
 
 
@@ -168,9 +168,9 @@ def test_a_job_that_fails_breaks_the_panel_that_asked(
     app.ui.tasks.run(panel, lambda: 1 // 0, lambda _: None, "test")
     check_told(app, qtbot, "ZeroDivisionError")
     assert dock.notice is not None
-    check_goes_on(app, qtbot)
+    check_goes_on(app)
     app.ui.session.trace.notify()
-    settle(app, qtbot)
+    settle(app)
     assert dock.notice is None, "another capture is another try"
     capsys.readouterr()
 

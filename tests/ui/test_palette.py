@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint
-from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
@@ -32,11 +31,11 @@ def test_waves_are_found_by_parts_of_their_name_the_longest_first(app: App, text
     assert titles == [str(waves.id(row)) for row in rows][: len(titles)]
 
 
-def test_a_setting_is_found_and_opens(app: App, qtbot: QtBot) -> None:
+def test_a_setting_is_found_and_opens(app: App) -> None:
     item = found(app, "language")[0]
     assert item.title.startswith("Language of the window")
     item.run()
-    settle(app, qtbot)
+    settle(app)
     (dialog,) = app.window.findChildren(SettingsDialog)
     assert dialog.search.text() == "look.language"
     assert dialog.editors["look.language"].isVisible()

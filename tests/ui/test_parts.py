@@ -13,7 +13,7 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import discover
 from rcv_py.ui.shell.exporter import PictureLook
 from tests.support.fixtures import fixture_of
-from tests.ui.window import run_command, settings_in, settle, window
+from tests.ui.window import run_command, settings_in, settle, show_panel, window
 
 WIDE = (1920, 1080)
 size = fixture_of(lambda: WIDE)  # Of the window
@@ -40,12 +40,11 @@ def test_the_left_side_has_three_tabs_that_fit(app: App) -> None:
 
 
 @pytest.mark.parametrize(("name", "home"), PARTS.items())
-def test_a_former_panel_is_shown_by_its_name(app: App, name: str, home: str, qtbot: QtBot) -> None:
-    workspace, commands = app.window.workspace, app.ui.commands
+def test_a_former_panel_is_shown_by_its_name(app: App, name: str, home: str) -> None:
+    workspace = app.window.workspace
     workspace.panel(home).choice.setCurrentIndex(0)  # a window that was used keeps what was chosen last
     assert not workspace.is_shown(name)
-    commands.run(f"view.panel_{name}")
-    settle(app, qtbot)
+    run_command(app, f"view.panel_{name}")
     assert workspace.is_shown(name)
     assert workspace.docks[home].is_seen
     assert workspace.panel(home).chosen_part == name
@@ -53,8 +52,7 @@ def test_a_former_panel_is_shown_by_its_name(app: App, name: str, home: str, qtb
     titles = [item.title for item in app.window.palette_._find(workspace.names()[name])]
     assert workspace.names()[name] in titles
     assert app.window.exporter.image(name, PictureLook()).width() == workspace.panel(home).width()
-    commands.run(f"view.panel_{name}")
-    settle(app, qtbot)
+    run_command(app, f"view.panel_{name}")
     assert not workspace.is_shown(name)
 
 
@@ -76,7 +74,7 @@ def test_the_part_that_was_shown_comes_back(tmp_path: Path) -> None:
 # -- search -----------------------------------------------------------------------------------------
 
 
-def test_one_text_narrows_hits_labels_and_history(app: App, qtbot: QtBot) -> None:
+def test_one_text_narrows_hits_labels_and_history(app: App) -> None:
     session, workspace = app.ui.session, app.window.workspace
     code = session.trace.value.code
     session.select_line(4)
@@ -84,18 +82,17 @@ def test_one_text_narrows_hits_labels_and_history(app: App, qtbot: QtBot) -> Non
     session.select_line(6)
     word = code.text[4].split()[0]
     panel, history = workspace.panel("search"), workspace.panel("history")
-    workspace.show_panel("history")
-    settle(app, qtbot)
+    show_panel(app, "history")
     everything = history.view.table.rowCount()
     session.query.set(SearchQuery(word))
-    settle(app, qtbot)
+    settle(app)
     rows = history.view.table.data_rows.tolist()
     assert rows
     assert len(rows) < everything
     assert all(word in history.texts[row] for row in rows)
     assert panel.bar.count.text() == f"{len(rows)} found"
     session.query.set(SearchQuery("no such thing"))
-    settle(app, qtbot)
+    settle(app)
     assert history.empty.sentence.text() == "Nothing matches “no such thing”."
 
 
@@ -104,7 +101,7 @@ def test_ctrl_shift_f_goes_to_the_field(app: App, qtbot: QtBot) -> None:
     QTest.keyClick(
         app.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
     )
-    settle(app, qtbot)
+    settle(app)
     field = app.window.workspace.panel("search").bar.field
     qtbot.waitUntil(field.hasFocus)  # a panel that was just made is seen a moment later
 
@@ -112,39 +109,36 @@ def test_ctrl_shift_f_goes_to_the_field(app: App, qtbot: QtBot) -> None:
 # -- focus is not selection -------------------------------------------------------------------------
 
 
-def test_going_through_a_list_by_keys_selects_nothing(app: App, qtbot: QtBot) -> None:
-    session, workspace = app.ui.session, app.window.workspace
+def test_going_through_a_list_by_keys_selects_nothing(app: App) -> None:
+    session = app.ui.session
     first = session.selection.value
     for name in ("explorer", "matches", "history"):
         session.selection.set(first)
         session.query.set(SearchQuery("s_" if name == "matches" else ""))
-        workspace.show_panel(name)
-        settle(app, qtbot)
-        part = workspace.panel(name)
+        part = show_panel(app, name)
         rows = part.tree if name == "explorer" else part.view
         before, visits = session.selection.value, session.visited.value
         rows.setFocus(Qt.FocusReason.TabFocusReason)
         for key in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_End, Qt.Key.Key_Home):
             QTest.keyClick(rows, key)
-        settle(app, qtbot)
+        settle(app)
         assert (session.selection.value, session.visited.value) == (before, visits), name
         if name != "history":
             QTest.keyClick(rows, Qt.Key.Key_End if name == "explorer" else Qt.Key.Key_Down)
             QTest.keyClick(rows, Qt.Key.Key_Return)
-            settle(app, qtbot)
+            settle(app)
             assert session.selection.value != before, name
 
 
-def test_tab_and_reset_of_the_layout_select_nothing(app: App, qtbot: QtBot) -> None:
+def test_tab_and_reset_of_the_layout_select_nothing(app: App) -> None:
     session, workspace = app.ui.session, app.window.workspace
-    workspace.show_panel("explorer")
-    settle(app, qtbot)
+    show_panel(app, "explorer")
     before = session.selection.value
     app.window.activateWindow()
     workspace.panel("explorer").field.setFocus()
     for _ in range(60):
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
-    settle(app, qtbot)
+    settle(app)
     assert session.selection.value == before
-    run_command(app, qtbot, "view.reset_layout")
+    run_command(app, "view.reset_layout")
     assert session.selection.value == before

@@ -31,8 +31,8 @@ TIMES = (
 CODE = ("isa", "source", "explorer", "hotspot", "summary")
 
 
-def shown(app: App, qtbot: QtBot, name: str) -> Panel:
-    show_panel(app, qtbot, name)
+def shown(app: App, name: str) -> Panel:
+    show_panel(app, name)
     return app.window.workspace.panel(name)
 
 
@@ -65,11 +65,11 @@ def barrier(samples: Path) -> int:
     return max(range(len(rows)), key=lambda row: rows[row].reasons["barrier"])
 
 
-def test_every_panel_shows_something_or_says_why_not(blank: App, without_waves: Path, qtbot: QtBot) -> None:
+def test_every_panel_shows_something_or_says_why_not(blank: App, without_waves: Path) -> None:
     has_samples = without_waves.name != "placeholder"
-    open_sample(blank, qtbot, without_waves)
+    open_sample(blank, without_waves)
     for panel_name in blank.window.workspace.names():
-        panel = shown(blank, qtbot, panel_name)
+        panel = shown(blank, panel_name)
         said = sentence(panel)
         assert said or content(panel), panel_name
         assert not said or said.rstrip().endswith((".", "?")), (panel_name, said)
@@ -82,22 +82,20 @@ def test_every_panel_shows_something_or_says_why_not(blank: App, without_waves: 
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
 def test_views_of_time_without_time_take_little_room_and_say_all(
-    blank: App, size: tuple[int, int], samples: Path, qtbot: QtBot
+    blank: App, size: tuple[int, int], samples: Path
 ) -> None:
-    open_sample(blank, qtbot, samples)
-    panel = shown(blank, qtbot, "compute_unit")
+    open_sample(blank, samples)
+    panel = shown(blank, "compute_unit")
     (label,) = (one for one in panel.findChildren(QLabel, "empty_state") if one.isVisible())
     assert label.height() >= label.heightForWidth(label.width()), "no line is cut"
     assert panel.height() < 70
 
 
-def test_what_nearly_all_panels_lack_is_told_in_full_by_one(blank: App, qtbot: QtBot) -> None:
+def test_what_nearly_all_panels_lack_is_told_in_full_by_one(blank: App) -> None:
     for path in (SAMPLES / "placeholder", SAMPLES / "pc_sampling"):
-        open_sample(blank, qtbot, path)
+        open_sample(blank, path)
         (problem,) = (one for one in blank.ui.session.trace.value.problems if one.brief)
-        said = {
-            name: sentence(shown(blank, qtbot, name)) for name in ("compute_unit", "utilization", "loops")
-        }
+        said = {name: sentence(shown(blank, name)) for name in ("compute_unit", "utilization", "loops")}
         assert said.pop("compute_unit") == str(problem)
         assert "No wave ran" not in "".join(said.values()), "said once"
         assert set(said.values()) == {problem.brief}
@@ -117,50 +115,50 @@ def test_options_are_not_broken_at_their_hyphens_and_commands_stay_one_line(qtbo
     assert with_whole_options(label, command, wide) == command
 
 
-def test_bars_show_what_the_kind_of_capture_has(blank: App, qtbot: QtBot) -> None:
+def test_bars_show_what_the_kind_of_capture_has(blank: App) -> None:
     isa = blank.window.workspace.docks["isa"].panel
-    open_sample(blank, qtbot, SAMPLES / "pc_sampling")
+    open_sample(blank, SAMPLES / "pc_sampling")
     assert isa.facts.mode is Annotation.REASONS
-    open_sample(blank, qtbot)
+    open_sample(blank)
     assert isa.facts.mode is Annotation.TOTAL
     isa.set_annotation(Annotation.KINDS)
-    open_sample(blank, qtbot, SAMPLES / "pc_sampling")
+    open_sample(blank, SAMPLES / "pc_sampling")
     assert isa.facts.mode is Annotation.KINDS, "what fits both is kept"
 
 
-def test_samples_reach_every_view_of_code(blank: App, qtbot: QtBot, samples: Path, barrier: int) -> None:
+def test_samples_reach_every_view_of_code(blank: App, samples: Path, barrier: int) -> None:
     rows = sampled(samples)
     count = sum(row.issued + row.stalled for row in rows)
-    open_sample(blank, qtbot, samples)
+    open_sample(blank, samples)
     blank.ui.session.select_line(barrier)
-    settle(blank, qtbot)
-    isa = shown(blank, qtbot, "isa")
+    settle(blank)
+    isa = shown(blank, "isa")
     headers = list(isa.sheet().headers)
     assert {"samples", "issued", "stalled", "main stall reason"} <= set(headers)
     row = list(isa.sheet().rows)[barrier]
     assert row[headers.index("samples")] == rows[barrier].issued + rows[barrier].stalled
     assert "barrier" in row[headers.index("main stall reason")]
-    hotspot = shown(blank, qtbot, "hotspot")
+    hotspot = shown(blank, "hotspot")
     assert sum(row[2] for row in hotspot.sheet().rows) == count
-    top = shown(blank, qtbot, "explorer")
+    top = shown(blank, "explorer")
     assert "samples" in top.sheet().headers
-    details = shown(blank, qtbot, "token_details")
+    details = shown(blank, "token_details")
     assert f"{rows[barrier].stalled:,}" in details.all.toPlainText()
     assert "PC samples of this instruction" in details.all.toPlainText()
     assert "latency" not in details.all.toPlainText() + details.text.toPlainText()
     assert blank.window.status.facts.text() == f"gfx942 · {count:,} PC samples"
     assert isa.view.column_rect("gutter").width() == BARE_PX, "no waits are known that could be drawn"
     isa.set_arrows("branches")
-    settle(blank, qtbot)
+    settle(blank)
     assert isa.view.column_rect("gutter").width() >= MIN_PX
     isa.set_arrows("waits")
 
 
-def test_reasons_of_the_kernel(blank: App, qtbot: QtBot, samples: Path) -> None:
+def test_reasons_of_the_kernel(blank: App, samples: Path) -> None:
     rows, found = sampled(samples), reasons(samples)
     total = sum(row.issued + row.stalled for row in rows)
-    open_sample(blank, qtbot, samples)
-    summary = shown(blank, qtbot, "summary")
+    open_sample(blank, samples)
+    summary = shown(blank, "summary")
     assert "no times" in summary.note.text()
     assert [meter.name for meter in summary.reasons.meters] == ["issued", *dict(found.most_common())]
     for at, times in enumerate((sum(row.issued for row in rows), *dict(found.most_common()).values())):

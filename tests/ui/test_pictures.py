@@ -22,6 +22,7 @@ from rcv_py.ui.shell.export_dialog import ExportDialog
 from rcv_py.ui.shell.exporter import PictureLook
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, not_picked
 from rcv_py.ui.widgets.legend import Legend
+from tests.support.mouse import left_click
 from tests.ui.window import settle, show_panel
 
 IS_PAINTED = True
@@ -60,8 +61,8 @@ def panel_of(app: App, name: str) -> TimelinePanel:
     return panel
 
 
-def show(app: App, name: str, qtbot: QtBot) -> None:
-    show_panel(app, qtbot, name)
+def show(app: App, name: str) -> None:
+    show_panel(app, name)
 
 
 @pytest.fixture
@@ -74,11 +75,11 @@ def texts(svg: bytes) -> str:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_time_views_are_shapes_and_text_with_their_legend(shown: App, theme: str, qtbot: QtBot) -> None:
+def test_time_views_are_shapes_and_text_with_their_legend(shown: App, theme: str) -> None:
     shown.ui.settings["look.theme"] = theme
-    settle(shown, qtbot)
+    settle(shown)
     for name in VIEWS:
-        show(shown, name, qtbot)
+        show(shown, name)
         svg = shown.window.exporter.content(name, ".svg")
         assert b"<image" not in svg, name
         assert svg.count(b"<path") + svg.count(b"<rect") > 3, name
@@ -89,9 +90,9 @@ def test_time_views_are_shapes_and_text_with_their_legend(shown: App, theme: str
         assert shown.ui.session.trace.value.name in texts(svg)
 
 
-def test_a_file_of_shapes_looks_like_the_pixels(shown: App, qtbot: QtBot) -> None:
+def test_a_file_of_shapes_looks_like_the_pixels(shown: App) -> None:
     exporter = shown.window.exporter
-    show(shown, "compute_unit", qtbot)
+    show(shown, "compute_unit")
     renderer = QSvgRenderer(exporter.content("compute_unit", ".svg"))
     picture = exporter.image("compute_unit", PictureLook())
     drawn = QImage(picture.size(), QImage.Format.Format_RGB32)
@@ -107,8 +108,8 @@ def pixels_of(image: QImage) -> np.ndarray:
     return flat[:, : image.width(), :3].astype(np.int64)
 
 
-def test_the_last_row_of_a_picture_is_whole_and_the_view_stays(shown: App, qtbot: QtBot) -> None:
-    show(shown, "global_timeline", qtbot)
+def test_the_last_row_of_a_picture_is_whole_and_the_view_stays(shown: App) -> None:
+    show(shown, "global_timeline")
     panel = panel_of(shown, "global_timeline")
     plot, pitch = panel.timeline.plot, panel.source.shape.pitch
     plot.set_scroll(pitch * 1.5)
@@ -122,7 +123,7 @@ def test_the_last_row_of_a_picture_is_whole_and_the_view_stays(shown: App, qtbot
 
 @pytest.mark.parametrize("scale", export.SCALES)
 def test_a_picture_has_its_legend_at_every_scale(shown: App, scale: int, qtbot: QtBot) -> None:
-    show(shown, "compute_unit", qtbot)
+    show(shown, "compute_unit")
     qtbot.waitUntil(lambda: "VALU" in panel_of(shown, "compute_unit").legend.names)
     exporter = shown.window.exporter
     with exporter.posing("compute_unit") as legend:
@@ -138,7 +139,7 @@ def test_a_picture_has_its_legend_at_every_scale(shown: App, scale: int, qtbot: 
     assert all(one.color.rgb() in colors for one in legend[:3])
 
 
-def test_looking_through_what_can_be_saved_shows_nothing(shown: App, tmp_path: Path, qtbot: QtBot) -> None:
+def test_looking_through_what_can_be_saved_shows_nothing(shown: App, tmp_path: Path) -> None:
     workspace = shown.window.workspace
     seen = [name for name, dock in workspace.docks.items() if dock.is_seen]
     sizes = [workspace.docks[name].size() for name in seen]
@@ -150,7 +151,7 @@ def test_looking_through_what_can_be_saved_shows_nothing(shown: App, tmp_path: P
     dialog.what.setCurrentIndex(dialog.what.findData("isa"))
     dialog.path.setText(str(tmp_path / "isa.png"))
     dialog.save()
-    settle(shown, qtbot)
+    settle(shown)
     assert [name for name, dock in workspace.docks.items() if dock.is_seen] == seen
     assert [workspace.docks[name].size() for name in seen] == sizes
     picture = QImage(str(tmp_path / "isa.png"))
@@ -158,9 +159,9 @@ def test_looking_through_what_can_be_saved_shows_nothing(shown: App, tmp_path: P
     assert len({rows.pixel(x, y) for x in range(200) for y in range(20, 40)}) > 9, "rows are drawn"
 
 
-def test_a_report_gets_a_light_picture_from_a_dark_window(shown: App, qtbot: QtBot) -> None:
+def test_a_report_gets_a_light_picture_from_a_dark_window(shown: App) -> None:
     shown.ui.settings["look.theme"] = "dark"
-    settle(shown, qtbot)
+    settle(shown)
     exporter = shown.window.exporter
     for name in ("isa", "triage", "compute_unit"):
         dark, light = (exporter.image(name, PictureLook(is_light=wanted)) for wanted in (False, True))
@@ -170,11 +171,11 @@ def test_a_report_gets_a_light_picture_from_a_dark_window(shown: App, qtbot: QtB
     assert shown.ui.settings["look.theme"] == "dark"
 
 
-def test_a_cut_legend_is_in_a_picture_once(shown: App, qtbot: QtBot) -> None:
-    show(shown, "why", qtbot)
+def test_a_cut_legend_is_in_a_picture_once(shown: App) -> None:
+    show(shown, "why")
     legend = shown.window.workspace.panel("causes").legend
     legend.setMaximumWidth(150)  # of all names only the first fits
-    settle(shown, qtbot)
+    settle(shown)
     assert not legend.is_whole
     svg = ET.fromstring(shown.window.exporter.content("causes", ".svg"))
     words = ["".join(one.itertext()).strip() for one in svg.iter() if one.tag.endswith("text")]
@@ -202,10 +203,10 @@ def test_a_click_on_a_name_picks_it_out_and_another_lets_go(legend: Legend) -> N
     legend.picked_changed.connect(heard.append)
     at = legend.rect().center()
     at.setX(4)
-    QTest.mouseClick(legend, Qt.MouseButton.LeftButton, pos=at)
+    left_click(legend, at)
     assert (legend.picked, heard) == ("kind:1", ["kind:1"])
     assert "highlighted: one" in legend.accessibleName()
-    QTest.mouseClick(legend, Qt.MouseButton.LeftButton, pos=at)
+    left_click(legend, at)
     assert heard == ["kind:1", ""]
 
 
@@ -220,7 +221,7 @@ def test_the_legend_goes_by_keys(legend: Legend) -> None:
 
 
 def test_what_is_picked_out_dims_the_rest(shown: App, qtbot: QtBot) -> None:
-    show(shown, "compute_unit", qtbot)
+    show(shown, "compute_unit")
     panel = panel_of(shown, "compute_unit")
     qtbot.waitUntil(lambda: "VALU" in panel.legend.names)
     valu = next(one for one in panel.legend.swatches if one.name == "VALU")
@@ -235,7 +236,7 @@ def test_only_what_is_in_sight_is_named(shown: App, qtbot: QtBot) -> None:
     panel = panel_of(shown, "compute_unit")
     session = shown.ui.session
     session.fit_all()
-    settle(shown, qtbot)
+    settle(shown)
     qtbot.waitUntil(lambda: len(panel.legend.names) > 4)
     every = len(panel.legend.names)
     outer = session.outer(session.trace.value)

@@ -52,7 +52,7 @@ def test_findings_of_the_window_use_the_tables(
     monkeypatch.setattr(of_window, "SMALL_BYTES", largest)
     with window() as app:
         app.ui.session.run_files = (table,)
-        open_sample(app, qtbot, folder)
+        open_sample(app, folder)
         app.ui.results.want("findings")
         cell = app.ui.results.cell("findings")
         qtbot.waitUntil(lambda: cell.value is not None and not cell.value.partial)

@@ -17,6 +17,7 @@ from rcv_py.base.languages import use
 from rcv_py.base.text import speak
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.layouts import LAYOUTS
+from tests.support.mouse import left_click
 from tests.support.window_fixtures import Reused
 from tests.ui.window import (
     SAMPLE,
@@ -43,15 +44,15 @@ def click_tab(app: App, area: str, name: str) -> None:
     workspace = app.window.workspace
     (bar,) = (one for one in workspace.tab_bars() if one.objectName() == f"tabs_{area}")
     at = [dock.info.id for dock in workspace.group(area)].index(name)
-    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(at).center())
+    left_click(bar, bar.tabRect(at).center())
 
 
 @pytest.mark.parametrize("size", [(1920, 1080), (1280, 800)])
-def test_the_bottom_opens_at_the_height_it_had(app: App, qtbot: QtBot, size: tuple[int, int]) -> None:
+def test_the_bottom_opens_at_the_height_it_had(app: App, size: tuple[int, int]) -> None:
     heights, workspace = set(), app.window.workspace
     for name in ("why", "why", "loops", "loops", "hotspot", "hotspot", "why", "summary"):
         click_tab(app, "bottom", name)
-        settle(app, qtbot)
+        settle(app)
         if not workspace.is_bottom_folded:
             heights.add(box(app, name).height())
             assert rows(app) >= LEAST_ROWS[size[1]], name
@@ -59,64 +60,64 @@ def test_the_bottom_opens_at_the_height_it_had(app: App, qtbot: QtBot, size: tup
     assert heights.pop() <= workspace.height() / 2
 
 
-def test_five_starts_of_a_maximised_window_are_the_same(tmp_path: Path, qtbot: QtBot) -> None:
+def test_five_starts_of_a_maximised_window_are_the_same(tmp_path: Path) -> None:
     seen = []
     for _ in range(5):
         with window(settings_in(tmp_path), None) as app:
             app.window.showMaximized()
-            open_sample(app, qtbot)
+            open_sample(app)
             docks = app.window.workspace.docks
             names = ("isa", "source", "compute_unit")
             seen.append([(name, docks[name].width(), docks[name].height()) for name in names])
     assert seen == seen[:1] * 5
 
 
-def test_no_layout_enlarges_a_small_window(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(640, 480), sample=qtbot) as app:
+def test_no_layout_enlarges_a_small_window(reused: Reused) -> None:
+    with reused(size=(640, 480), sample=True) as app:
         size = app.window.size()
         for layout in LAYOUTS:
             app.window.workspace.use_layout(layout)
             for side in ("left", "right", "bottom"):
                 app.window.workspace.fold(side, False)
-                settle(app, qtbot)
+                settle(app)
                 assert app.window.size() == size, (layout.id, side)
 
 
-def test_the_source_gives_way_where_instructions_would_be_cut(qtbot: QtBot, reused: Reused) -> None:
+def test_the_source_gives_way_where_instructions_would_be_cut(reused: Reused) -> None:
     """A scale of 200 % leaves 960 by 540 pixels; Findings are open."""
-    with reused(size=(960, 540), sample=qtbot) as app:
+    with reused(size=(960, 540), sample=True) as app:
         app.window.workspace.fold("left", False)
-        settle(app, qtbot)
+        settle(app)
         docks = app.window.workspace.docks
         view = docks["isa"].panel.view
         assert view.columnWidth(view.table.column_of("text")) >= 150
         assert docks["source"].width() < docks["isa"].width() / 2
 
 
-def test_a_handle_moves_what_is_beside_it_and_stays_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_handle_moves_what_is_beside_it_and_stays_after_a_restart(tmp_path: Path) -> None:
     with window(settings_in(tmp_path), (1600, 900)) as app:
-        open_sample(app, qtbot)
+        open_sample(app)
         before = {name: box(app, name) for name in ("triage", "isa", "source", "compute_unit")}
         handle = app.window.workspace.splitters["main"].handle(1)
         QTest.mousePress(handle, Qt.MouseButton.LeftButton, pos=QPoint(2, 200))
         QTest.mouseMove(handle, QPoint(62, 200))
         QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=QPoint(62, 200))
-        settle(app, qtbot)
+        settle(app)
         assert box(app, "triage").width() == pytest.approx(before["triage"].width() + 60, abs=3)
         assert box(app, "compute_unit").height() == before["compute_unit"].height()
         after = {name: box(app, name) for name in before}
     with window(settings_in(tmp_path), (1600, 900)) as app:
-        open_sample(app, qtbot)
+        open_sample(app)
         assert {name: box(app, name) for name in before} == after
 
 
-def test_tabs_open_the_bottom_in_every_language(qtbot: QtBot) -> None:
+def test_tabs_open_the_bottom_in_every_language() -> None:
     use("zh_CN")
     try:
         with window(size=(1280, 800)) as app:
-            open_sample(app, qtbot)
+            open_sample(app)
             click_tab(app, "bottom", "why")
-            settle(app, qtbot)
+            settle(app)
             assert app.window.workspace.docks["why"].is_seen
             click_tab(app, "bottom", "why")
             assert app.window.workspace.is_bottom_folded
@@ -128,26 +129,22 @@ def test_tabs_open_the_bottom_in_every_language(qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (640, 480)])
-def test_a_window_without_room_for_findings_says_their_verdict(
-    app: App, qtbot: QtBot, size: tuple[int, int]
-) -> None:
+def test_a_window_without_room_for_findings_says_their_verdict(app: App, size: tuple[int, int]) -> None:
     line, findings = app.window.status.verdict, app.window.workspace.docks["triage"]
-    settle(app, qtbot)
+    settle(app)
     assert line.isVisible()
     assert line.fontMetrics().horizontalAdvance(line.shown_text) <= line.contentsRect().width()
     assert line.text() == app.ui.results.cell("findings").value.sentence != ""
     assert app.window.size().toTuple() == size
     QTest.mouseClick(line, Qt.MouseButton.LeftButton)
-    settle(app, qtbot)
+    settle(app)
     assert findings.is_seen
     assert not line.isVisible(), "the panel says it"
 
 
-def test_a_capture_without_waves_says_so_in_a_low_window_and_the_rest_in_a_tip(
-    qtbot: QtBot, reused: Reused
-) -> None:
+def test_a_capture_without_waves_says_so_in_a_low_window_and_the_rest_in_a_tip(reused: Reused) -> None:
     with reused(size=(1280, 800)) as app:
-        open_sample(app, qtbot, SAMPLES / "placeholder")
+        open_sample(app, SAMPLES / "placeholder")
         line = app.window.status.verdict
         assert line.isVisible()
         assert line.text() == "Nothing ran on the traced compute unit, so there is nothing to find."
@@ -155,21 +152,19 @@ def test_a_capture_without_waves_says_so_in_a_low_window_and_the_rest_in_a_tip(
         assert "--att-target-cu" in line.toolTip()
 
 
-def test_a_new_capture_opens_with_findings_and_a_known_one_as_it_was_left(
-    tmp_path: Path, qtbot: QtBot
-) -> None:
+def test_a_new_capture_opens_with_findings_and_a_known_one_as_it_was_left(tmp_path: Path) -> None:
     store = settings_in(tmp_path)
     with window(store, (1920, 1080)) as app:
-        open_sample(app, qtbot)
-        show_panel(app, qtbot, "search")
+        open_sample(app)
+        show_panel(app, "search")
     with window(store, (1920, 1080)) as app:
-        open_sample(app, qtbot)
+        open_sample(app)
         assert app.window.workspace.docks["search"].is_seen
-        open_sample(app, qtbot, SAMPLES / "pc_sampling")
+        open_sample(app, SAMPLES / "pc_sampling")
         assert app.window.workspace.docks["triage"].is_seen
 
 
-def test_what_is_dragged_over_a_window_is_named_until_it_leaves(blank: App, qtbot: QtBot) -> None:
+def test_what_is_dragged_over_a_window_is_named_until_it_leaves(blank: App) -> None:
     data, shell = QMimeData(), blank.window
     data.setUrls([QUrl.fromLocalFile(str(SAMPLE))])
     how = Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -182,7 +177,7 @@ def test_what_is_dragged_over_a_window_is_named_until_it_leaves(blank: App, qtbo
         assert "matmul_tiled" in shell.drop_hint.label.text()
         QApplication.sendEvent(shell, leave)
         assert not shell.drop_hint.isVisible()
-    settle(blank, qtbot)
+    settle(blank)
     assert blank.ui.session.trace.value.path == SAMPLE
     data.setUrls([QUrl("https://example.org/capture")])
     QApplication.sendEvent(shell, QDragEnterEvent(QPoint(50, 50), *how))
@@ -199,66 +194,64 @@ def columns(app: App) -> list[str]:
     return [view.table.columns[at].id for at in places if not view.isColumnHidden(at)]
 
 
-def test_columns_come_back_after_captures_that_lack_them(tmp_path: Path, qtbot: QtBot) -> None:
+def test_columns_come_back_after_captures_that_lack_them(tmp_path: Path) -> None:
     """Some are hidden for lack of room when another capture is opened, which has none of them."""
     with window(settings_in(tmp_path), (1920, 1080)) as app:
-        open_sample(app, qtbot)
+        open_sample(app)
         usual = columns(app)
         assert usual.index("share_of_total") < usual.index("cost")
         app.window.resize(900, 800)
         app.window.workspace.fold("left", False)
-        settle(app, qtbot)
+        settle(app)
         assert len(columns(app)) < len(usual)
-        open_sample(app, qtbot, SAMPLES / "placeholder")
+        open_sample(app, SAMPLES / "placeholder")
     for sample in (SAMPLES / "placeholder", SAMPLES / "pc_sampling", SAMPLE):
         with window(settings_in(tmp_path), (900, 800)) as app:
-            open_sample(app, qtbot, sample)
+            open_sample(app, sample)
     with window(settings_in(tmp_path), (900, 800)) as app:
         app.window.resize(1920, 1080)
         for sample in (SAMPLES / "placeholder", SAMPLE, SAMPLES / "pc_sampling", SAMPLE):
-            open_sample(app, qtbot, sample)
+            open_sample(app, sample)
         assert columns(app) == usual
 
 
-def test_a_window_that_was_wide_folds_its_sides_where_there_is_no_room(tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_window_that_was_wide_folds_its_sides_where_there_is_no_room(tmp_path: Path) -> None:
     for size, folded in (((1920, 1080), set()), ((1280, 800), {"left", "right"}), ((1280, 800), {"right"})):
         with window(settings_in(tmp_path), size) as app:
-            open_sample(app, qtbot)
+            open_sample(app)
             assert app.window.workspace.folded == folded | {"bottom"}
             if folded:
                 app.window.workspace.fold("left", False)  # which a user may want all the same
-                settle(app, qtbot)
+                settle(app)
 
 
-def test_the_row_of_the_selected_wave_is_in_sight_at_the_next_start(tmp_path: Path, qtbot: QtBot) -> None:
+def test_the_row_of_the_selected_wave_is_in_sight_at_the_next_start(tmp_path: Path) -> None:
     for start in range(2):
         with window(settings_in(tmp_path), (1280, 640)) as app:
-            open_sample(app, qtbot)
+            open_sample(app)
             panel = app.window.workspace.panel("compute_unit")
             if not start:
                 wave, last = max(panel._row_of_wave.items(), key=lambda pair: pair[1])
                 app.ui.session.select_wave(app.ui.session.trace.value.waves.id(wave))
-                settle(app, qtbot)
+                settle(app)
             plot, pitch = panel.timeline.plot, panel.source.shape.pitch
             assert panel.source.selected_row == last
             assert plot.content_height() > plot.box.height(), "else all rows are in sight"
             assert (last + 1) * pitch <= plot.rows.scroll_px + plot.box.height()
 
 
-def test_columns_that_a_user_moved_keep_their_order_over_captures_without_them(
-    qtbot: QtBot, reused: Reused
-) -> None:
-    with reused(size=(1920, 1080), sample=qtbot) as app:
+def test_columns_that_a_user_moved_keep_their_order_over_captures_without_them(reused: Reused) -> None:
+    with reused(size=(1920, 1080), sample=True) as app:
         usual = columns(app)
         view = app.window.workspace.docks["isa"].panel.view
         view.header.moveSection(view.header.visualIndex(view.table.column_of("cost")), 2)
         moved = columns(app)
         assert moved[2] == "cost" != usual[2]
-        open_sample(app, qtbot, SAMPLES / "pc_sampling")
+        open_sample(app, SAMPLES / "pc_sampling")
         assert columns(app)[2] == "cost"
-        open_sample(app, qtbot)
+        open_sample(app)
         assert columns(app) == moved
-        run_command(app, qtbot, "view.reset_layout")
+        run_command(app, "view.reset_layout")
         assert columns(app) == usual
 
 
@@ -296,7 +289,7 @@ class User:
     def _start(self) -> App:
         use("zh_CN") if self._language == "zh" else speak(None)
         app = self.stack.enter_context(window(settings_in(self._folder), self._size))
-        open_sample(app, self._qtbot, self._capture)
+        open_sample(app, self._capture)
         return app
 
     # What a user does; each returns whether sizes must stay as they are.
@@ -319,7 +312,7 @@ class User:
 
     def only_code_and_back(self) -> bool:
         self.app.ui.commands.run("view.only_code")
-        settle(self.app, self._qtbot)
+        settle(self.app)
         if self._capture == SAMPLE:
             self._all_columns[self._size] = self._all_columns.get(self._size) or columns(self.app)
             assert columns(self.app) == self._all_columns[self._size]
@@ -345,7 +338,7 @@ class User:
 
     def capture(self) -> bool:
         self._capture = self.random.choice([SAMPLE, SAMPLES / "placeholder", SAMPLES / "pc_sampling"])
-        open_sample(self.app, self._qtbot, self._capture)
+        open_sample(self.app, self._capture)
         return False
 
     def resize(self) -> bool:
@@ -393,7 +386,7 @@ def test_an_hour_of_use_wears_nothing_out(tmp_path: Path, qtbot: QtBot) -> None:
         for step in range(1, ACTIONS + 1):
             before, act = user.sizes(), user.random.choice(often)
             stays = act()
-            settle(user.app, qtbot)
+            settle(user.app)
             user.check(step, act.__name__, before if stays else None)
     finally:
         user.stack.close()

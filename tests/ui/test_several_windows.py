@@ -25,20 +25,20 @@ def others(app: App) -> list[App]:
     return [one for one in app.windows.apps if one is not app]
 
 
-def opened(app: App, qtbot: QtBot) -> str:
-    settle(app, qtbot)
+def opened(app: App) -> str:
+    settle(app)
     trace = app.ui.session.trace.value
     return "" if trace is None else trace.path.name
 
 
-def test_another_start_opens_where_nothing_is_open_then_beside(app: App, qtbot: QtBot) -> None:
+def test_another_start_opens_where_nothing_is_open_then_beside(app: App) -> None:
     app.windows.take(OpenRequest(path=str(SAMPLE)))
-    assert opened(app, qtbot) == SAMPLE.name
+    assert opened(app) == SAMPLE.name
     assert not others(app)
     app.windows.take(OpenRequest(path=str(SAMPLES / "pc_sampling"), panel="isa"))
     (second,) = others(app)
-    assert opened(second, qtbot) == "pc_sampling"
-    assert opened(app, qtbot) == SAMPLE.name
+    assert opened(second) == "pc_sampling"
+    assert opened(app) == SAMPLE.name
     assert second.window.pos() != app.window.pos()
 
 
@@ -65,13 +65,11 @@ def test_quit_closes_every_window(qtbot: QtBot) -> None:
         second.close()
 
 
-def test_a_mistake_is_told_in_the_window_of_its_panel(
-    app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mistake_is_told_in_the_window_of_its_panel(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     app.ui.commands.run("file.new_window")
     (second,) = others(app)
     second.windows.take(OpenRequest(path=str(SAMPLE)))
-    settle(app, qtbot)
+    settle(app)
     told: list[BaseException] = []
     monkeypatch.setattr(app.window.errors, "show", lambda error, owner=None: told.append(error))
     panel = app.window.workspace.docks["isa"].panel

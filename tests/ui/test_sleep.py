@@ -37,23 +37,23 @@ def _wide(qapp: QApplication) -> Iterator[App]:
 
 
 @pytest.fixture
-def app(_wide: App, qtbot: QtBot) -> Iterator[App]:
+def app(_wide: App) -> Iterator[App]:
     """The window of these tests, each time with no capture and every dock where it starts."""
     if _wide.ui.session.trace.value is not None:
         _wide.window.close_capture()
     _wide.window.workspace.reset_layout()
-    settle(_wide, qtbot)
+    settle(_wide)
     yield _wide
     assert not _wide.window.shown_errors, _wide.window.shown_errors
 
 
 @pytest.fixture
-def opened(_wide: App, qtbot: QtBot) -> Iterator[App]:
+def opened(_wide: App) -> Iterator[App]:
     """The same with the sample, of which panels may have computed something already."""
     if _wide.ui.session.trace.value is None:
         _wide.window.opener.open(SAMPLE)
     _wide.window.workspace.reset_layout()
-    settle(_wide, qtbot)
+    settle(_wide)
     yield _wide
     assert not _wide.window.shown_errors, _wide.window.shown_errors
 
@@ -110,12 +110,12 @@ def test_what_was_put_off_last_is_done_last(panel: Panel) -> None:
 
 
 def test_opening_and_reading_runs_no_job_of_a_panel_behind_a_tab(
-    app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watch = Watch(monkeypatch)
-    open_sample(app, qtbot)
+    open_sample(app)
     app.ui.session.wave_loaded()
-    settle(app, qtbot)
+    settle(app)
     docks = app.window.workspace.docks
     asleep = {name for name, dock in docks.items() if dock.panel.visibility.is_asleep}
     assert asleep.issuperset(BEHIND)
@@ -133,7 +133,7 @@ def test_opening_and_reading_runs_no_job_of_a_panel_behind_a_tab(
 def test_raising_a_tab_runs_its_jobs_once_and_soon(
     name: str, jobs: int, is_made: bool, *, app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    open_sample(app, qtbot)
+    open_sample(app)
     if is_made:
         assert panel_of(app, name).visibility.is_asleep
     for _ in range(3):
@@ -142,17 +142,17 @@ def test_raising_a_tab_runs_its_jobs_once_and_soon(
     watch = Watch(monkeypatch)
     app.window.workspace.show_panel(name)
     qtbot.waitUntil(lambda: watch.jobs[name] == jobs)
-    settle(app, qtbot)
+    settle(app)
     assert watch.jobs[name] == jobs
 
 
-def test_going_behind_a_tab_again_ends_it(opened: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_going_behind_a_tab_again_ends_it(opened: App, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened
-    show_panel(app, qtbot, "summary")
-    show_panel(app, qtbot, "hotspot")
+    show_panel(app, "summary")
+    show_panel(app, "hotspot")
     watch = Watch(monkeypatch)
     app.ui.session.wave_loaded()
-    settle(app, qtbot)
+    settle(app)
     assert watch.jobs["hotspot"], "what is seen looks again"
     assert not watch.jobs["summary"]
 
@@ -177,13 +177,13 @@ def test_a_floating_panel_is_awake(opened: App, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not panel_of(opened, "summary").visibility.is_asleep)
 
 
-def test_a_sleeping_panel_says_that_it_reads_until_it_has_numbers(app: App, qtbot: QtBot) -> None:
-    open_sample(app, qtbot)
+def test_a_sleeping_panel_says_that_it_reads_until_it_has_numbers(app: App) -> None:
+    open_sample(app)
     bubbles = panel_of(app, "bubbles")
     assert bubbles.result is None
     said = bubbles.empty.sentence.text()  # with how far that is, if it takes long
     assert said.partition(" (")[0] == "Computing bubbles …"
-    show_panel(app, qtbot, "bubbles")
+    show_panel(app, "bubbles")
     assert bubbles.result is not None
 
 

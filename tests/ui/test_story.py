@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
-from pytestqt.qtbot import QtBot
 
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import Panel
 from tests.support.fixtures import fixture_of
+from tests.support.mouse import left_click
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, settle, show_panel
 
@@ -30,11 +29,11 @@ def panel(app: App, name: str) -> Panel:
     return found
 
 
-def open_from_the_menu(app: App, path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+def open_from_the_menu(app: App, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """File › Open folder, with the folder chosen in the dialog."""
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *args: str(path))
     app.window.actions_["file.open"].trigger()
-    settle(app, qtbot)
+    settle(app)
     assert app.ui.session.trace.value.path == path
 
 
@@ -52,14 +51,14 @@ def assert_everything_follows(app: App) -> int:
     return selection.line
 
 
-def click_highest_bar(app: App, qtbot: QtBot) -> None:
+def click_highest_bar(app: App) -> None:
     hotspot = panel(app, "hotspot")
-    show_panel(app, qtbot, "hotspot")
+    show_panel(app, "hotspot")
     plot = hotspot.plot
     highest = int(np.argmax(plot.bins.totals))
     at = QPoint(round(plot.x_of(highest + 0.5)), plot.height() // 2)
-    QTest.mouseClick(plot, Qt.MouseButton.LeftButton, pos=at)
-    settle(app, qtbot)
+    left_click(plot, at)
+    settle(app)
     first, stop = int(plot.bins.first[highest]), int(plot.bins.stop[highest])
     chosen = app.ui.session.selection.value
     assert chosen.lines == (first, min(stop, len(app.ui.session.trace.value.code)))
@@ -67,46 +66,44 @@ def click_highest_bar(app: App, qtbot: QtBot) -> None:
 
 
 def test_from_the_slow_bar_to_the_source_line(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, reused: Reused
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reused: Reused
 ) -> None:
     with reused(size=(1920, 1080)) as app:
-        open_from_the_menu(app, path, monkeypatch, qtbot)
+        open_from_the_menu(app, path, monkeypatch)
         session = app.ui.session
         code = session.trace.value.code
 
-        click_highest_bar(app, qtbot)
+        click_highest_bar(app)
         assert_everything_follows(app)
 
         # Files: a click on its costliest line.
         files = panel(app, "explorer")
-        show_panel(app, qtbot, "explorer")
+        show_panel(app, "explorer")
         places = [place for place in files.tree.rows.root.walk() if not place.children and place.cost]
         best = max(places, key=lambda place: place.cost)
         index = files.tree.rows.index_of(best)
         files.tree.scrollTo(index)
-        QTest.mouseClick(
-            files.tree.viewport(), Qt.MouseButton.LeftButton, pos=files.tree.visualRect(index).center()
-        )
-        settle(app, qtbot)
+        left_click(files.tree.viewport(), files.tree.visualRect(index).center())
+        settle(app)
         assert_everything_follows(app)
 
         # The listing, sorted by latency: its first row is the costliest instruction.
         isa = panel(app, "isa")
         isa.view.header.setSortIndicator(isa.view.table.column_of("latency"), Qt.SortOrder.DescendingOrder)
-        settle(app, qtbot)
+        settle(app)
         place = QPoint(isa.view.columnViewportPosition(2) + 20, isa.view.row_height // 2)
-        QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-        settle(app, qtbot)
+        left_click(isa.view.viewport(), place)
+        settle(app)
         assert session.selection.value.line == int(np.argmax(np.where(code.is_label, -1, code.latency)))
         isa.view.header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        settle(app, qtbot)
+        settle(app)
         line = assert_everything_follows(app)
 
         # A wait has arrows from what it waited for.
         assert code.kind[line] == TokenKind.IMMED
         assert line in isa.view.arrows.target
         session.back()
-        settle(app, qtbot)
+        settle(app)
         assert session.selection.value.line != line or session.selection.value.lines is not None
         session.forward()
 

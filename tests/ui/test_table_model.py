@@ -12,6 +12,7 @@ from rcv_py.ui.table.cost_bars import MIN_PX, bar_length, heat
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import VALUE_ROLE, Column, TableModel, grouped
 from rcv_py.ui.table.tree_table import Tree, TreeColumn, TreeTable
+from tests.support.mouse import left_click
 
 
 def columns(cost: tuple[int, ...] = (30, 2000, 30, 5)) -> tuple[Column, ...]:
@@ -23,7 +24,7 @@ def columns(cost: tuple[int, ...] = (30, 2000, 30, 5)) -> tuple[Column, ...]:
 
 
 @pytest.fixture
-def model(qtbot: object) -> TableModel:
+def model() -> TableModel:
     model = TableModel()
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal, model)
     model.set_columns(columns())
@@ -85,7 +86,7 @@ def test_a_filter_hides_rows_and_keeps_the_order(model: TableModel) -> None:
     assert len(names(model)) == 4
 
 
-def test_addresses_beyond_63_bits_sort_right(qtbot: object) -> None:
+def test_addresses_beyond_63_bits_sort_right() -> None:
     model = TableModel()
     model.set_columns((Column("a", "a", np.array([2**64 - 1, 0, 5], dtype=np.uint64), is_number=True),))
     model.sort(0, Qt.SortOrder.DescendingOrder)
@@ -128,7 +129,7 @@ def test_the_third_click_on_a_header_returns_to_program_order(view: RowsView) ->
     for _ in range(3):
         header = view.header
         at = QPoint(header.sectionViewportPosition(2) + 20, 10)
-        QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        left_click(header.viewport(), at)
         orders.append(view.table.data_rows.tolist())
     assert orders == [[1, 0, 2, 3], [3, 0, 2, 1], [0, 1, 2, 3]]
 
@@ -166,7 +167,7 @@ def test_rows_are_chosen_by_mouse_and_keyboard(view: RowsView) -> None:
     chosen: list[int] = []
     view.chosen.connect(chosen.append)
     at = QPoint(60, view.row_top(2) + 5)
-    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    left_click(view.viewport(), at)
     QTest.keyClick(view, Qt.Key.Key_Up)
     assert chosen == [2, 1]
     view.set_current(3)

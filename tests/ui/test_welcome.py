@@ -5,7 +5,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
-from pytestqt.qtbot import QtBot
 
 from rcv_py.base import resources
 from rcv_py.ui.app import App
@@ -14,7 +13,7 @@ from rcv_py.ui.shell.dialogs.docs_dialog import DocsDialog
 from tests.ui.window import SAMPLE, settings_in, settle, window
 
 
-def test_the_first_page_offers_samples_and_keys(blank: App, qtbot: QtBot) -> None:
+def test_the_first_page_offers_samples_and_keys(blank: App) -> None:
     assert blank.window.pages.currentWidget() is blank.window.pages.welcome
     page = blank.window.pages.welcome
     assert page.open.text().startswith("Open")
@@ -23,16 +22,16 @@ def test_the_first_page_offers_samples_and_keys(blank: App, qtbot: QtBot) -> Non
     for key in ("Ctrl+K", "W A S D", "?"):
         assert key in texts
     next(link for link in page.links if link.text() == SAMPLE.name).click()
-    settle(blank, qtbot)
+    settle(blank)
     assert blank.ui.session.trace.value.name == SAMPLE.name
 
 
-def test_return_opens_a_sample(blank: App, qtbot: QtBot) -> None:
+def test_return_opens_a_sample(blank: App) -> None:
     blank.window.activateWindow()
     link = next(link for link in blank.window.pages.welcome.links if link.text() == SAMPLE.name)
     link.setFocus(Qt.FocusReason.TabFocusReason)
     QTest.keyClick(link, Qt.Key.Key_Return)
-    settle(blank, qtbot)
+    settle(blank)
     assert blank.ui.session.trace.value.name == SAMPLE.name
     assert blank.ui.session.history.visits[0].selection == blank.ui.session.selection.value
 

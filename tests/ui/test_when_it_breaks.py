@@ -84,10 +84,10 @@ def test_the_log_window_shows_the_lines(qtbot: QtBot) -> None:
     assert box.report.startswith("rcv ")
 
 
-def test_a_window_says_what_it_opened_and_what_is_wrong(qtbot: QtBot) -> None:
+def test_a_window_says_what_it_opened_and_what_is_wrong() -> None:
     before = len(LOG.lines())
     with window() as app:
-        open_sample(app, qtbot)
+        open_sample(app)
         known = app.ui.session.problems.value
         app.ui.session.problems.set((*known, Problem(Severity.WARNING, "a.json", "a.json is damaged.")))
     new = [f"{entry.where}: {entry.text}" for entry in LOG.lines()[before:]]

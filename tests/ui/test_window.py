@@ -54,11 +54,11 @@ def test_a_panel_without_a_capture_says_what_to_do(name: str, ui: UiContext, qtb
 
 @pytest.mark.parametrize(("size", "rows"), [((1280, 800), 18), ((1920, 1080), 27)])
 def test_the_first_layout_shows_time_code_and_findings_and_clips_nothing(
-    app: App, size: tuple[int, int], rows: int, qtbot: QtBot
+    app: App, size: tuple[int, int], rows: int
 ) -> None:
     workspace = app.window.workspace
     workspace.reset_layout()
-    settle(app, qtbot)
+    settle(app)
     inside = workspace.rect().adjusted(0, 0, 1, 1)
     docks, is_wide = workspace.docks, size[0] >= 1500
     sides = ("triage", "wave_picker", "token_details")
@@ -74,20 +74,20 @@ def test_the_first_layout_shows_time_code_and_findings_and_clips_nothing(
     else:
         assert next(iter(workspace.bars["left"].buttons)) == "triage"
         workspace.bars["left"].buttons["search"].click()
-        settle(app, qtbot)
+        settle(app)
         assert docks["search"].is_seen
         assert workspace.is_shown("triage")
         assert not workspace.bars["left"].isVisible()
 
 
-def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(1572, 900), sample=qtbot) as app:
+def test_columns_keep_their_widths_whatever_is_shown(reused: Reused) -> None:
+    with reused(size=(1572, 900), sample=True) as app:
         docks = app.window.workspace.docks
         before = [docks[name].width() for name in ("triage", "isa", "wave_picker")]
         app.ui.session.select_line(4)
-        settle(app, qtbot)
+        settle(app)
         app.ui.theme.toggle()
-        settle(app, qtbot)
+        settle(app)
         assert [docks[name].width() for name in ("triage", "isa", "wave_picker")] == before
 
 
@@ -108,38 +108,38 @@ def test_a_ruined_settings_file_is_no_obstacle(tmp_path: Path) -> None:
         assert all("default" in text for text in texts)
 
 
-def test_switching_the_theme_keeps_everything(app: App, qtbot: QtBot) -> None:
+def test_switching_the_theme_keeps_everything(app: App) -> None:
     session = app.ui.session
     session.select_line(3)
     session.zoom(0.3)
     before = (session.selection.value, session.view.value, session.clock_range.value)
     dark = app.ui.theme.is_dark
-    run_command(app, qtbot, "view.theme")
+    run_command(app, "view.theme")
     assert app.ui.theme.is_dark is not dark
     assert (session.selection.value, session.view.value, session.clock_range.value) == before
 
 
-def test_a_parent_folder_shows_its_captures(blank: App, qtbot: QtBot) -> None:
+def test_a_parent_folder_shows_its_captures(blank: App) -> None:
     blank.window.opener.open(SAMPLE.parent)
     assert [stage.name for stage in blank.ui.session.busy.value] == [LOOKING]
-    settle(blank, qtbot)
+    settle(blank)
     assert blank.ui.session.busy.value == ()
     chooser = blank.window.pages.chooser
     assert blank.window.pages.currentWidget() is chooser
     assert len(chooser.entries) >= 2
     row = next(at for at, entry in enumerate(chooser.entries) if entry.path.name == SAMPLE.name)
     chooser.table.doubleClicked.emit(chooser.model.index(chooser.model.view_row(row), 0))
-    settle(blank, qtbot)
+    settle(blank)
     assert blank.ui.session.trace.value.path.name == SAMPLE.name
 
 
-def test_a_path_that_is_nothing_gets_a_sentence(blank: App, tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_path_that_is_nothing_gets_a_sentence(blank: App, tmp_path: Path) -> None:
     errors = blank.window.shown_errors
     blank.window.opener.failed.disconnect()
     blank.window.opener.failed.connect(errors.append)
     for path in (tmp_path / "missing", tmp_path):
         blank.window.opener.open(path)
-        settle(blank, qtbot)
+        settle(blank)
     assert [type(error) for error in errors] == [NotATrace, NotATrace]
     assert all(str(error).endswith(".") and error.hint for error in errors)
     assert "how to record" in errors[1].hint
@@ -179,9 +179,9 @@ def test_nothing_of_the_status_bar_is_shown_in_a_temporary_message(app: App) -> 
 
 def test_the_status_bar_tells_facts_and_work(blank: App, qtbot: QtBot) -> None:
     status, session = blank.window.status, blank.ui.session
-    settle(blank, qtbot)  # the bar is written soon after the capture before was closed
+    settle(blank)  # the bar is written soon after the capture before was closed
     assert status.facts.text() == "No capture is open."
-    open_sample(blank, qtbot)
+    open_sample(blank)
     qtbot.waitUntil(lambda: "tokens" in status.facts.text())
     assert "wave" in status.facts.text()
     assert "in memory" in status.facts.toolTip()
@@ -195,7 +195,7 @@ def test_the_status_bar_tells_facts_and_work(blank: App, qtbot: QtBot) -> None:
 
 def test_a_button_counts_problems_and_warnings_of_health_and_shows_both(blank: App, qtbot: QtBot) -> None:
     button, session, workspace = blank.window.top_bar.trust, blank.ui.session, blank.window.workspace
-    open_sample(blank, qtbot)
+    open_sample(blank)
     session.problems.set((Problem(Severity.INFO, "code", "One note."),))
     qtbot.waitUntil(lambda: "1 note" in button.toolTip())
     assert button.text() == ""
@@ -205,7 +205,7 @@ def test_a_button_counts_problems_and_warnings_of_health_and_shows_both(blank: A
     assert "a.json is odd." in button.toolTip()
     assert "1 problem" in button.accessibleName()
     button.click()
-    settle(blank, qtbot)
+    settle(blank)
     dock, notes = workspace.docks["trust"], blank.ui.results.cell("health").value
     assert dock.isVisible()
     assert dock.isWindow()
@@ -217,7 +217,7 @@ def test_a_button_counts_problems_and_warnings_of_health_and_shows_both(blank: A
     assert not dock.isVisible()
 
 
-def test_there_are_nine_tabs_at_the_bottom_and_events_if_a_capture_has_any(app: App, qtbot: QtBot) -> None:
+def test_there_are_nine_tabs_at_the_bottom_and_events_if_a_capture_has_any(app: App) -> None:
     nine = ["hotspot", "why", "whatif", "loops", "latency", "summary", "roofline", "flamegraph", "compare"]
     workspace = app.window.workspace
 
@@ -225,17 +225,17 @@ def test_there_are_nine_tabs_at_the_bottom_and_events_if_a_capture_has_any(app: 
         return [dock.info.id for dock in workspace.group("bottom") if dock.is_open]
 
     assert tabs() == nine
-    open_sample(app, qtbot, sample_path("markers"))
+    open_sample(app, sample_path("markers"))
     assert tabs() == [*nine, "events"]
-    open_sample(app, qtbot)
+    open_sample(app)
     assert tabs() == nine
 
 
-def test_the_old_names_of_panels_open_why_in_their_grouping(app: App, qtbot: QtBot) -> None:
+def test_the_old_names_of_panels_open_why_in_their_grouping(app: App) -> None:
     workspace = app.window.workspace
     for name in ("causes", "waits", "bubbles"):
         assert workspace.is_bottom_folded
-        run_command(app, qtbot, f"view.panel_{name}")
+        run_command(app, f"view.panel_{name}")
         assert workspace.docks["why"].is_seen
         assert workspace.panel(name).isVisible()
         assert app.ui.commands[f"view.panel_{name}"].is_checked()
@@ -246,12 +246,12 @@ def test_the_old_names_of_panels_open_why_in_their_grouping(app: App, qtbot: QtB
         workspace.fold("bottom", True)
 
 
-def test_the_distribution_is_a_window_of_its_own(app: App, qtbot: QtBot) -> None:
+def test_the_distribution_is_a_window_of_its_own(app: App) -> None:
     workspace = app.window.workspace
     app.ui.session.select_line(113)
-    settle(app, qtbot)
+    settle(app)
     workspace.docks["token_details"].panel.larger.click()
-    settle(app, qtbot)
+    settle(app)
     dock = workspace.docks["distribution"]
     assert dock.isWindow()
     assert dock.panel.view is not None
@@ -266,7 +266,7 @@ def test_the_window_fits_a_small_screen() -> None:
 
 
 def test_no_message_makes_the_window_wider(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(1280, 800), sample=qtbot) as app:
+    with reused(size=(1280, 800), sample=True) as app:
         status, session = app.window.status, app.ui.session
         status.show_saved(Path("/tmp") / f"{'ui_output_agent_58550_dispatch_44_' * 3}.pftrace")
         session.busy.set((Stage("Writing the waves of ui_output_agent_58550_dispatch_44", 18, 32),))

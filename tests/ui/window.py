@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
-from PySide6.QtCore import QPoint, QRect, QSettings
+from PySide6.QtCore import QEventLoop, QPoint, QRect, QSettings, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from rcv_py.ui.app import App, start
@@ -79,7 +79,7 @@ def settings_in(folder: Path) -> QSettings:
     return QSettings(str(folder / "rcv.ini"), QSettings.Format.IniFormat)
 
 
-def settle(app: App, qtbot: object) -> None:
+def settle(app: App) -> None:
     """Wait until nothing is left to do, and what is shown is painted."""
     end = monotonic() + HANG_S
     rests = 0
@@ -89,27 +89,29 @@ def settle(app: App, qtbot: object) -> None:
             rests += 1
         else:
             assert monotonic() < end, "the window does not come to rest"
-            qtbot.wait(LOOK_MS)
+            events = QEventLoop()
+            QTimer.singleShot(LOOK_MS, events.quit)
+            events.exec()
             rests = 0
 
 
-def show_panel(app: App, qtbot: object, name: str) -> Panel:
+def show_panel(app: App, name: str) -> Panel:
     """Show a panel, wait as `settle`, and return it."""
     app.window.workspace.show_panel(name)
-    settle(app, qtbot)
+    settle(app)
     return app.window.workspace.panel(name)
 
 
-def run_command(app: App, qtbot: object, name: str) -> None:
+def run_command(app: App, name: str) -> None:
     """Run a command of the window, and wait as `settle`."""
     app.ui.commands.run(name)
-    settle(app, qtbot)
+    settle(app)
 
 
-def open_sample(app: App, qtbot: object, path: Path = SAMPLE) -> None:
+def open_sample(app: App, path: Path = SAMPLE) -> None:
     """Open a capture and wait until it is all there."""
     app.window.opener.open(path)
-    settle(app, qtbot)
+    settle(app)
     assert app.ui.session.trace.value is not None
 
 

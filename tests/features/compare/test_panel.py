@@ -27,10 +27,9 @@ from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
 from tests.analysis.in_memory import capture_costs
 from tests.support.command_runs import run
 from tests.support.samples import sample, write_sample
-from tests.support.window_fixtures import panel_fixture
-from tests.ui.window import SAMPLE, open_sample, settle
+from tests.support.window_fixtures import Settled, panel_fixture
+from tests.ui.window import SAMPLE, open_sample, run_command, settle
 
-Settled = Callable[[], None]
 WAIT = 3
 
 
@@ -227,10 +226,9 @@ def test_the_menu_opens_a_baseline(blank: App, qtbot: object, monkeypatch: pytes
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(SAMPLE))
     commands, session = blank.ui.commands, blank.ui.session
     assert commands["file.compare"].why_not()
-    open_sample(blank, qtbot)
+    open_sample(blank)
     assert commands["file.forget_baseline"].why_not()
-    commands.run("file.compare")
-    settle(blank, qtbot)
+    run_command(blank, "file.compare")
     assert session.baseline.value is not None
     panel = blank.window.workspace.docks["compare"].panel
     qtbot.waitUntil(lambda: panel.result is not None)
@@ -238,7 +236,7 @@ def test_the_menu_opens_a_baseline(blank: App, qtbot: object, monkeypatch: pytes
     assert panel.isVisible()
     commands.run("file.forget_baseline")
     assert panel.empty.sentence.text() == NO_BASELINE
-    settle(blank, qtbot)
+    settle(blank)
 
 
 def test_a_replicate_tells_the_noise(compared: ComparePanel, qtbot: object, settled: Settled) -> None:
@@ -259,31 +257,26 @@ def test_a_replicate_tells_the_noise(compared: ComparePanel, qtbot: object, sett
     assert compared.verdict.text().startswith("The launch of B takes ")
 
 
-def test_the_menu_opens_a_replicate(
-    blank: App, qtbot: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_menu_opens_a_replicate(blank: App, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     replicate = shutil.copytree(SAMPLE, tmp_path / SAMPLE.name)
     chosen = [SAMPLE, SAMPLE, replicate]
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(chosen.pop(0)))
     commands, session = blank.ui.commands, blank.ui.session
-    open_sample(blank, qtbot)
+    open_sample(blank)
     assert commands["file.twin"].why_not()
-    commands.run("file.compare")
-    settle(blank, qtbot)
+    run_command(blank, "file.compare")
     assert commands["file.forget_twin"].why_not()
-    commands.run("file.twin")
-    settle(blank, qtbot)
+    run_command(blank, "file.twin")
     assert "is the baseline itself" in str(blank.window.shown_errors.pop())
     assert session.baseline.value.replicate is None
-    commands.run("file.twin")
-    settle(blank, qtbot)
+    run_command(blank, "file.twin")
     assert session.baseline.value is not None
     assert session.baseline.value.replicate is not None
     commands.run("file.forget_twin")
     assert session.baseline.value.replicate is None
     commands.run("file.forget_baseline")
     assert session.baseline.value is None
-    settle(blank, qtbot)
+    settle(blank)
 
 
 def test_a_baseline_that_cannot_be_read_is_told(tmp_path: Path) -> None:
@@ -335,29 +328,28 @@ def test_a_build_that_has_not_run_is_compared_by_the_file_menu(
     assert commands["file.compare_build"].why_not()
     blank.window.opener.open(opened)
     qtbot.waitUntil(lambda: session.trace.value is not None)
-    settle(blank, qtbot)
-    commands.run("file.compare_build")
-    settle(blank, qtbot)
+    settle(blank)
+    run_command(blank, "file.compare_build")
     panel = blank.window.workspace.docks["compare"].panel
     assert isinstance(panel, ComparePanel)
     qtbot.waitUntil(lambda: panel.change is not None)
-    settle(blank, qtbot)
+    settle(blank)
     for by in ("instruction", "block", "class"):
         panel.mode.choose(by)
-        settle(blank, qtbot)
+        settle(blank)
         document = json.loads(run("compare", *map(str, sides), "--by", by, "--top=0", "--json").out)
         assert panel.verdict.text() == document["sentence"]
         assert panel.program.table.rowCount() == len(document["rows"]) > 0
         assert panel.sheet() is not None
     panel.mode.choose("instruction")
-    settle(blank, qtbot)
+    settle(blank)
     row = next(at for at, one in enumerate(document_rows(sides)) if one[opened == SECOND] >= 0)
     panel.program.chosen.emit(row)
     assert session.selection.value.line == document_rows(sides)[row][opened == SECOND]
     panel.mode.choose(TIME)
-    settle(blank, qtbot)
+    settle(blank)
     assert panel.inner.sentence.text() == NO_COSTS
-    settle(blank, qtbot)
+    settle(blank)
 
 
 def document_rows(sides: tuple[Path, Path]) -> list[tuple[int, int]]:

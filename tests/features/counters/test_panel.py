@@ -20,10 +20,9 @@ from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.settings_store import Settings
 from tests.support.code_samples import trace as small_trace
 from tests.support.samples import write_sample
-from tests.support.window_fixtures import panel_fixture
+from tests.support.window_fixtures import Settled, panel_fixture
 from tests.ui.window import settings_in
 
-Settled = Callable[[], None]
 OpenIn = Callable[..., None]
 
 

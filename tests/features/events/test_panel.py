@@ -53,14 +53,13 @@ def read(trace: Trace) -> list:
 
 
 @pytest.fixture
-def shown(ui: UiContext, open_in: Callable, settled: Callable, qtbot: Any) -> Callable[[Trace], EventsPanel]:
+def shown(
+    new_panel: Callable, open_in: Callable, settled: Callable, qtbot: Any
+) -> Callable[[Trace], EventsPanel]:
     """The panel with a capture, its waves read."""
 
     def show(trace: Trace) -> EventsPanel:
-        panel = EventsPanel(ui)
-        qtbot.addWidget(panel)
-        panel.resize(900, 300)
-        panel.show()
+        panel = new_panel(EventsPanel, 900, 300)
         open_in(trace, read(trace))
         qtbot.waitUntil(lambda: panel.result is not None or panel.empty.is_empty)
         settled()

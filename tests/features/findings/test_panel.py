@@ -22,6 +22,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import UiContext
 from tests.support.fixtures import fixture_of
+from tests.support.mouse import left_click
 from tests.support.opened import all_waves, sample_trace
 from tests.support.plain_capture import plain
 from tests.support.plain_samples import reasons
@@ -62,7 +63,7 @@ def with_all_kinds(tmp_path: Path) -> Path:
 
 
 def test_open_then_one_click_selects_everywhere(blank: App, path: Path, qtbot: QtBot) -> None:
-    open_sample(blank, qtbot, path)
+    open_sample(blank, path)
     panel = page(blank)
     qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
     assert in_front(blank, "triage")
@@ -78,7 +79,7 @@ def test_open_then_one_click_selects_everywhere(blank: App, path: Path, qtbot: Q
     first = panel.current
     panel.list.setFocus()
     QTest.keyClick(panel.list, Qt.Key.Key_Return)
-    settle(blank, qtbot)
+    settle(blank)
     selection = blank.ui.session.selection.value
     assert selection.line == first.evidence[0].line
     isa = blank.window.workspace.docks["isa"].panel
@@ -87,18 +88,18 @@ def test_open_then_one_click_selects_everywhere(blank: App, path: Path, qtbot: Q
 
 
 def test_evidence_of_every_kind_leads_to_its_place(blank: App, qtbot: QtBot, with_all_kinds: Path) -> None:
-    open_sample(blank, qtbot, with_all_kinds)
+    open_sample(blank, with_all_kinds)
     panel, session = page(blank), blank.ui.session
     qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
     number = choose(panel, "token")
     place = panel.current.evidence[number]
     panel.page.anchorClicked.emit(QUrl(f"evidence:{number}"))
-    settle(blank, qtbot)
+    settle(blank)
     wave, row = session.token()
     assert (wave.id, row) == (place.wave, place.token)
     assert session.view.value.contains(place.begin)
     assert in_front(blank, "compute_unit"), "an execution is only drawn there"
-    run_command(blank, qtbot, "triage.show")
+    run_command(blank, "triage.show")
     assert in_front(blank, "triage")
     panel.go(choose(panel, "wave"))
     assert session.selection.value.wave == panel.current.evidence[choose(panel, "wave")].wave
@@ -113,30 +114,30 @@ def test_evidence_of_every_kind_leads_to_its_place(blank: App, qtbot: QtBot, wit
     panel.go(99)  # there is no such evidence: nothing happens
 
 
-def test_global_is_one_click_away(app: App, qtbot: QtBot) -> None:
+def test_global_is_one_click_away(app: App) -> None:
     assert [dock.info.id for dock in app.window.workspace.group("time")][:2] == [
         "compute_unit",
         "global_timeline",
     ]
-    show_panel(app, qtbot, "global_timeline")
+    show_panel(app, "global_timeline")
     assert in_front(app, "global_timeline")
 
 
 def test_evidence_of_a_wave_or_a_range_keeps_the_timeline_that_is_in_front(blank: App, qtbot: QtBot) -> None:
-    open_sample(blank, qtbot, sample_path("matmul_small"))
+    open_sample(blank, sample_path("matmul_small"))
     panel = page(blank)
     qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
     blank.window.workspace.show_panel("utilization")
     for kind in ("wave", "window"):
         panel.go(choose(panel, kind))
-        settle(blank, qtbot)
+        settle(blank)
         assert in_front(blank, "utilization"), kind
 
 
 def test_an_execution_is_40_px_wide_in_the_compute_unit(qtbot: QtBot, reused: Reused) -> None:
     with reused(size=(1280, 800)) as app:
         app.window.workspace.fold("left", False)
-        open_sample(app, qtbot, sample_path("matmul_small"))
+        open_sample(app, sample_path("matmul_small"))
         panel, session = page(app), app.ui.session
         qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
         wave = session.wave()
@@ -145,7 +146,7 @@ def test_an_execution_is_40_px_wide_in_the_compute_unit(qtbot: QtBot, reused: Re
         token = wave.tokens.span(shortest)
         place = Evidence("token", "", wave=wave.id, token=shortest, begin=token.begin, end=token.end)
         assert go_to(session, place) == "compute_unit"
-        show_panel(app, qtbot, "compute_unit")
+        show_panel(app, "compute_unit")
         plot = app.window.workspace.panel("compute_unit").timeline.plot
         assert token.width <= 4
         assert token.width / session.view.value.width * plot.width() >= 40
@@ -196,11 +197,8 @@ def test_one_bound_is_one_bar(ui: UiContext, qtbot: QtBot) -> None:
 
 
 @pytest.fixture
-def shown(ui: UiContext, qtbot: QtBot) -> TriagePanel:
-    panel = TriagePanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(850, 280)
-    panel.show()
+def shown(new_panel: Callable) -> TriagePanel:
+    panel = new_panel(TriagePanel, 850, 280)
     return panel
 
 
@@ -373,7 +371,7 @@ def test_clicking_a_row_shows_it(shown: TriagePanel, open_settled: Callable) -> 
     trace = sample_trace("matmul_small")
     open_settled(trace, [all_waves(trace)])
     box = shown.list.visualItemRect(shown.list.item(2))
-    QTest.mouseClick(shown.list.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, box.center().y()))
+    left_click(shown.list.viewport(), QPoint(30, box.center().y()))
     assert shown.findings.findings[2].title in shown.page.toPlainText()
 
 
@@ -386,7 +384,7 @@ def test_a_click_or_a_key_on_a_finding_goes_to_its_first_evidence(app: App, qtbo
     panel.list.setCurrentRow(row - 1)
     session.select_line(0)
     QTest.keyClick(panel.list, Qt.Key.Key_Down)
-    settle(app, qtbot)
+    settle(app)
     place = panel.findings.in_full[row].evidence[0]
     assert panel.current is panel.findings.in_full[row]
     assert session.selection.value.line == place.line
@@ -397,8 +395,8 @@ def test_a_click_or_a_key_on_a_finding_goes_to_its_first_evidence(app: App, qtbo
     panel.list.scrollToItem(panel.list.item(row))
     box = panel.list.visualItemRect(panel.list.item(row))
     click = QPoint(60, box.top() + 5)
-    QTest.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=click)
-    settle(app, qtbot)
+    left_click(panel.list.viewport(), click)
+    settle(app)
     assert session.selection.value.line == place.line, "a second click goes there again"
 
 
@@ -536,8 +534,8 @@ def test_the_button_of_a_row_opens_its_experiment(app: App, qtbot: QtBot) -> Non
     row = rows[-1]
     panel.list.scrollTo(model.index(row, 0))
     place = panel.list.button_rect(model.index(row, 0)).center()
-    QTest.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    settle(app, qtbot)
+    left_click(panel.list.viewport(), place)
+    settle(app)
     assert in_front(app, "whatif")
     tried = app.window.workspace.docks["whatif"].panel
     qtbot.waitUntil(lambda: tried._chosen is not None)

@@ -20,12 +20,9 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import UiContext
 from tests.support import folders
 from tests.support.opened import all_waves, sample_trace
-from tests.support.window_fixtures import panel_fixture
+from tests.support.window_fixtures import Settled, panel_fixture
 from tests.support.yaml_subset import jobs
 from tests.ui.window import SAMPLES, settle
-
-Settled = Callable[[], None]
-
 
 health = panel_fixture(TrustPanel, 1280, 300)
 
@@ -129,7 +126,7 @@ def test_the_chooser_tells_the_headline_of_each_capture(blank: App, tmp_path: Pa
     folders.write(tmp_path / "whole")
     folders.write(tmp_path / "cut", {folders.WAVE: None})
     blank.window.opener.open(tmp_path)
-    settle(blank, qtbot)
+    settle(blank)
     chooser = blank.window.pages.chooser
     assert blank.window.pages.currentWidget() is chooser
     qtbot.waitUntil(lambda: bool(chooser.known))

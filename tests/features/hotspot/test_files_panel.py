@@ -12,13 +12,14 @@ from rcv_py.features.hotspot.files_panel import FilesPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core.panel import UiContext
 from tests.support.code_samples import ROWS, code_table, trace, two_waves
-from tests.support.window_fixtures import panel_fixture
+from tests.support.mouse import left_click
+from tests.support.window_fixtures import Settled, opened_fixture, panel_fixture
 
-Settled = Callable[[], None]
 BAR = 2
 
 
 explorer = panel_fixture(FilesPanel, 360, 300, "tree.rows")
+opened = opened_fixture("explorer", lambda: (trace(), [two_waves()]))
 
 
 def index_of(panel: FilesPanel, name: str) -> QModelIndex:
@@ -33,7 +34,7 @@ def outline(place: CostNode, depth: int = 0) -> list[str]:
 
 def click(panel: FilesPanel, name: str) -> None:
     at = panel.tree.visualRect(index_of(panel, name)).center()
-    QTest.mouseClick(panel.tree.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    left_click(panel.tree.viewport(), at)
 
 
 def test_the_tree_folds_folders_and_ranks_lines(explorer: FilesPanel, open_settled: Callable) -> None:
@@ -53,69 +54,56 @@ def test_the_tree_folds_folders_and_ranks_lines(explorer: FilesPanel, open_settl
     ]
 
 
-def test_a_file_opens_at_its_hottest_line_and_a_line_at_itself(
-    explorer: FilesPanel, ui: UiContext, open_settled: Callable
-) -> None:
-    open_settled(trace(), [two_waves()])
-    click(explorer, "attn.py")
-    assert ui.session.selection.value.source == (0, 3)
-    explorer.tree.expand(index_of(explorer, "attn.py"))
-    click(explorer, ":2  def load")
-    assert ui.session.selection.value.source == (0, 2)
-    assert ui.session.selection.value.line == 1
-    click(explorer, "<no source>")
-    assert ui.session.selection.value.line == 6
+def test_a_file_opens_at_its_hottest_line_and_a_line_at_itself(opened: FilesPanel) -> None:
+    click(opened, "attn.py")
+    assert opened.session.selection.value.source == (0, 3)
+    opened.tree.expand(index_of(opened, "attn.py"))
+    click(opened, ":2  def load")
+    assert opened.session.selection.value.source == (0, 2)
+    assert opened.session.selection.value.line == 1
+    click(opened, "<no source>")
+    assert opened.session.selection.value.line == 6
 
 
-def test_the_selected_file_is_marked(explorer: FilesPanel, ui: UiContext, open_settled: Callable) -> None:
-    open_settled(trace(), [two_waves()])
-    ui.session.select_line(4)
-    current = explorer.tree.rows.node(explorer.tree.currentIndex())
+def test_the_selected_file_is_marked(opened: FilesPanel) -> None:
+    opened.session.select_line(4)
+    current = opened.tree.rows.node(opened.tree.currentIndex())
     assert (current.name, current.file) == ("attn.py", 1), "its line is in a closed branch"
-    explorer.tree.expandAll()
-    ui.session.select_line(3)
-    assert explorer.tree.rows.node(explorer.tree.currentIndex()).line == 3
+    opened.tree.expandAll()
+    opened.session.select_line(3)
+    assert opened.tree.rows.node(opened.tree.currentIndex()).line == 3
 
 
-def test_a_folder_that_was_closed_stays_closed(
-    explorer: FilesPanel, ui: UiContext, open_settled: Callable, settled: Settled
-) -> None:
-    open_settled(trace(), [two_waves()])
-    assert explorer.tree.isExpanded(index_of(explorer, "kernels"))
-    explorer.tree.collapse(index_of(explorer, "kernels"))
-    ui.settings["isa.show_idle"] = not ui.settings["isa.show_idle"]
+def test_a_folder_that_was_closed_stays_closed(opened: FilesPanel, settled: Settled) -> None:
+    assert opened.tree.isExpanded(index_of(opened, "kernels"))
+    opened.tree.collapse(index_of(opened, "kernels"))
+    opened.ui.settings["isa.show_idle"] = not opened.ui.settings["isa.show_idle"]
     settled()
-    assert not explorer.tree.isExpanded(index_of(explorer, "kernels"))
-    assert explorer.tree.isExpanded(index_of(explorer, "/src"))
+    assert not opened.tree.isExpanded(index_of(opened, "kernels"))
+    assert opened.tree.isExpanded(index_of(opened, "/src"))
 
 
-def test_widths_are_remembered_of_columns_that_have_no_room(
-    explorer: FilesPanel, open_settled: Callable
-) -> None:
-    open_settled(trace(), [two_waves()])
-    explorer.tree.setColumnWidth(BAR, 77)
-    explorer.resize(200, 300)
-    assert explorer.tree.isColumnHidden(BAR)
-    state = explorer.save_state()
-    explorer.tree.setColumnWidth(BAR, 50)
-    explorer.load_state(state)
-    explorer.resize(360, 300)
-    assert explorer.tree.columnWidth(BAR) == 77
+def test_widths_are_remembered_of_columns_that_have_no_room(opened: FilesPanel) -> None:
+    opened.tree.setColumnWidth(BAR, 77)
+    opened.resize(200, 300)
+    assert opened.tree.isColumnHidden(BAR)
+    state = opened.save_state()
+    opened.tree.setColumnWidth(BAR, 50)
+    opened.load_state(state)
+    opened.resize(360, 300)
+    assert opened.tree.columnWidth(BAR) == 77
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Space])
-def test_arrows_move_and_a_key_opens(key: Qt.Key, explorer: FilesPanel, open_settled: Callable) -> None:
-    open_settled(trace(), [two_waves()])
-    explorer.activateWindow()
-    explorer.tree.setFocus()
-    QTest.qWaitForWindowActive(explorer)
-    explorer.tree.setCurrentIndex(index_of(explorer, "kernels"))
-    QTest.keyClick(explorer.tree, Qt.Key.Key_Down)
-    assert explorer.session.selection.value.source is None, (
-        "who looks through files changes nothing elsewhere"
-    )
-    QTest.keyClick(explorer.tree, key)
-    assert explorer.session.selection.value.source == (0, 3)
+def test_arrows_move_and_a_key_opens(key: Qt.Key, opened: FilesPanel) -> None:
+    opened.activateWindow()
+    opened.tree.setFocus()
+    QTest.qWaitForWindowActive(opened)
+    opened.tree.setCurrentIndex(index_of(opened, "kernels"))
+    QTest.keyClick(opened.tree, Qt.Key.Key_Down)
+    assert opened.session.selection.value.source is None, "who looks through files changes nothing elsewhere"
+    QTest.keyClick(opened.tree, key)
+    assert opened.session.selection.value.source == (0, 3)
 
 
 def test_without_sources_labels_and_instructions_are_ranked(

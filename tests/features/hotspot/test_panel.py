@@ -1,6 +1,6 @@
 """The histogram over the program: exact bins, exact clicks, never blank while waves arrive."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -18,25 +18,23 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.panel import UiContext
 from tests.support.code_samples import batch, code_table, trace, two_waves
+from tests.support.mouse import left_click
 from tests.support.traces import made_trace
-
-Settled = Callable[[], None]
+from tests.support.window_fixtures import Settled, opened_fixture
 
 
 @pytest.fixture
-def hotspot(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[HotspotPanel]:
+def hotspot(new_panel: Callable, ui: UiContext) -> HotspotPanel:
     ui.settings["hotspot.bins"] = 4
-    panel = HotspotPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(600, 240)
-    panel.show()
-    yield panel
-    settled()
+    return new_panel(HotspotPanel, 600, 240)
+
+
+opened = opened_fixture("hotspot", lambda: (trace(), [two_waves()]))
 
 
 def click(panel: HotspotPanel, bin_number: int) -> None:
     at = QPoint(round(panel.plot.x_of(bin_number + 0.5)), 100)
-    QTest.mouseClick(panel.plot, Qt.MouseButton.LeftButton, pos=at)
+    left_click(panel.plot, at)
 
 
 def wheel(panel: HotspotPanel, at: QPointF, notches: int) -> None:
@@ -70,15 +68,14 @@ def test_waves_are_counted_as_they_come(
     assert hotspot.plot.bins.totals.tolist() == [4, 30, 12, 6]
 
 
-def test_a_click_selects_exactly_the_rows_of_the_bar(hotspot: HotspotPanel, open_settled: Callable) -> None:
-    open_settled(trace(), [two_waves()])
-    click(hotspot, 1)
-    selection = hotspot.session.selection.value
+def test_a_click_selects_exactly_the_rows_of_the_bar(opened: HotspotPanel) -> None:
+    click(opened, 1)
+    selection = opened.session.selection.value
     assert selection.lines == (2, 4)
     assert selection.line == 3
-    assert hotspot.plot.selected == (1, 2)
-    hotspot.session.select_line(7)
-    assert hotspot.plot.selected == (3, 4)
+    assert opened.plot.selected == (1, 2)
+    opened.session.select_line(7)
+    assert opened.plot.selected == (3, 4)
 
 
 def test_the_last_bar_ends_with_the_program(hotspot: HotspotPanel, open_settled: Callable) -> None:
@@ -91,8 +88,7 @@ def test_the_last_bar_ends_with_the_program(hotspot: HotspotPanel, open_settled:
     assert hotspot.session.selection.value.lines == (6, 8), "the fifth bin holds no rows"
 
 
-def test_the_keyboard_walks_over_the_bars(hotspot: HotspotPanel, open_settled: Callable) -> None:
-    open_settled(trace(), [two_waves()])
+def test_the_keyboard_walks_over_the_bars(opened: HotspotPanel) -> None:
     for key, lines in (
         (Qt.Key.Key_Right, (0, 2)),
         (Qt.Key.Key_Right, (2, 4)),
@@ -100,16 +96,15 @@ def test_the_keyboard_walks_over_the_bars(hotspot: HotspotPanel, open_settled: C
         (Qt.Key.Key_Left, (4, 6)),
         (Qt.Key.Key_Home, (0, 2)),
     ):
-        QTest.keyClick(hotspot.plot, key)
-        assert hotspot.session.selection.value.lines == lines
+        QTest.keyClick(opened.plot, key)
+        assert opened.session.selection.value.lines == lines
 
 
-def test_the_wheel_and_keys_zoom_into_the_program(hotspot: HotspotPanel, open_settled: Callable) -> None:
-    open_settled(trace(), [two_waves()])
-    whole = hotspot.plot.bins
-    plot = hotspot.plot
+def test_the_wheel_and_keys_zoom_into_the_program(opened: HotspotPanel) -> None:
+    whole = opened.plot.bins
+    plot = opened.plot
     assert (whole.first[0], whole.stop[-1]) == (0, 8)
-    click(hotspot, 2)
+    click(opened, 2)
     for _ in range(12):
         QTest.keyClick(plot, Qt.Key.Key_W)
     rows = (int(plot.bins.first[0]), int(plot.bins.stop[-1]))
@@ -120,7 +115,7 @@ def test_the_wheel_and_keys_zoom_into_the_program(hotspot: HotspotPanel, open_se
     at = QPointF(plot.x_of(1.5), 60)
     for notches in (1, 1, 1, -9):
         row = plot.bins.first[0] + (at.x() - plot.x_of(0)) / plot.bar_px * plot.bins.step
-        wheel(hotspot, at, notches)
+        wheel(opened, at, notches)
         after = plot.bins.first[0] + (at.x() - plot.x_of(0)) / plot.bar_px * plot.bins.step
         assert notches < 0 or abs(after - row) <= 1, "what the pointer is over stays there"
     np.testing.assert_array_equal(plot.bins.cycles, whole.cycles)
@@ -151,11 +146,10 @@ def test_bars_have_the_colours_of_kinds_also_after_a_switch(
     assert ui.theme.kind(TokenKind.IMMED).rgb() in colors
 
 
-def test_the_tip_says_rows_and_cycles(hotspot: HotspotPanel, open_settled: Callable) -> None:
-    open_settled(trace(), [two_waves()])
-    assert hotspot.plot.tip(1).startswith("instructions 2 to 3\n30 cycles")
-    assert "LDS: 12" in hotspot.plot.tip(1)
-    assert hotspot.plot.unit == "cycles"
+def test_the_tip_says_rows_and_cycles(opened: HotspotPanel) -> None:
+    assert opened.plot.tip(1).startswith("instructions 2 to 3\n30 cycles")
+    assert "LDS: 12" in opened.plot.tip(1)
+    assert opened.plot.unit == "cycles"
 
 
 def test_samples_are_counted_where_there_are_no_cycles() -> None:
@@ -172,9 +166,8 @@ def test_an_empty_program_is_explained(hotspot: HotspotPanel, open_settled: Call
     assert hotspot.sheet() is None
 
 
-def test_the_sheet_has_a_column_a_kind(hotspot: HotspotPanel, open_settled: Callable) -> None:
-    open_settled(trace(), [two_waves()])
-    sheet = hotspot.sheet()
+def test_the_sheet_has_a_column_a_kind(opened: HotspotPanel) -> None:
+    sheet = opened.sheet()
     rows = list(sheet.rows)
     assert rows[1][:3] == (2, 3, 30)
     assert sum(rows[1][3:]) == 30
@@ -182,18 +175,17 @@ def test_the_sheet_has_a_column_a_kind(hotspot: HotspotPanel, open_settled: Call
 
 
 def test_a_range_that_holds_nothing_and_another_capture_leave_no_bins_behind(
-    hotspot: HotspotPanel, ui: UiContext, open_settled: Callable, open_in: Callable, qtbot: object
+    opened: HotspotPanel, open_in: Callable, qtbot: object
 ) -> None:
-    open_settled(trace(), [two_waves()])
-    assert hotspot.sheet() is not None
-    ui.session.clock_range.set(TimeWindow(10**6, 10**6 + 1))
-    qtbot.waitUntil(lambda: hotspot.empty.is_empty)
-    assert hotspot.sheet() is None
-    ui.session.clock_range.set(None)
-    qtbot.waitUntil(lambda: not hotspot.empty.is_empty)
-    assert hotspot.sheet() is not None
+    assert opened.sheet() is not None
+    opened.session.clock_range.set(TimeWindow(10**6, 10**6 + 1))
+    qtbot.waitUntil(lambda: opened.empty.is_empty)
+    assert opened.sheet() is None
+    opened.session.clock_range.set(None)
+    qtbot.waitUntil(lambda: not opened.empty.is_empty)
+    assert opened.sheet() is not None
     open_in(trace(code_table(())))
-    assert hotspot.sheet() is None
+    assert opened.sheet() is None
 
 
 TAIL = "|V" * 6  # a program of eight rows: two of them a bar
@@ -254,16 +246,13 @@ def test_a_bar_of_a_clock_range_selects_an_execution_in_that_range(
     assert (ui.session.selection.value.line, ui.session.selection.value.hit) == (0, 1)
 
 
-def test_a_low_panel_leaves_its_height_to_the_bars(
-    hotspot: HotspotPanel, open_settled: Callable, settled: Settled
-) -> None:
-    open_settled(trace(), [two_waves()])
-    assert hotspot.legend.isVisible()
-    hotspot.resize(600, 110)
+def test_a_low_panel_leaves_its_height_to_the_bars(opened: HotspotPanel, settled: Settled) -> None:
+    assert opened.legend.isVisible()
+    opened.resize(600, 110)
     settled()
-    assert hotspot.legend.isHidden()
-    assert hotspot.plot.height() >= 80
-    assert "LDS: 12" in hotspot.plot.tip(1)
-    hotspot.resize(600, 240)
+    assert opened.legend.isHidden()
+    assert opened.plot.height() >= 80
+    assert "LDS: 12" in opened.plot.tip(1)
+    opened.resize(600, 240)
     settled()
-    assert hotspot.legend.isVisible()
+    assert opened.legend.isVisible()

@@ -1,6 +1,6 @@
 """What the bars of the instruction table show, on which scale, and why not."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -17,19 +17,10 @@ from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.shared_results import SharedResults
 from tests.support.code_samples import trace, two_waves
+from tests.support.window_fixtures import Settled, opened_fixture, panel_fixture
 
-Settled = Callable[[], None]
-
-
-@pytest.fixture
-def isa(ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable) -> Iterator[IsaPanel]:
-    panel = IsaPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(1000, 400)
-    panel.show()
-    open_settled(trace(), [two_waves()])
-    yield panel
-    settled()
+isa_alone = panel_fixture(IsaPanel, 1000, 400)
+isa = opened_fixture("isa_alone", lambda: (trace(), [two_waves()]))
 
 
 def choose(panel: IsaPanel, mode: Annotation) -> None:
@@ -109,7 +100,11 @@ def test_the_choice_is_remembered(isa: IsaPanel, ui: UiContext, settled: Settled
 
 
 def test_hidden_cycles_come_from_the_shared_result(
-    ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable, monkeypatch: pytest.MonkeyPatch
+    ui: UiContext,
+    qtbot: object,
+    settled: Settled,
+    open_settled: Callable,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     none = np.zeros(8, dtype=np.int64)
     hidden = HiddenLatency(none, np.array([0, 0, 0, 990, 0, 0, 0, 0]), none, "")

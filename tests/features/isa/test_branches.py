@@ -2,13 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor
-from PySide6.QtTest import QTest
 
 from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.kinds import TokenKind
@@ -16,10 +15,10 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.core.panel import UiContext
 from tests.support import code_samples
 from tests.support.fixtures import fixture_of
+from tests.support.mouse import left_click
 from tests.support.opened import load_all, sample_trace
 from tests.support.plain_capture import PlainWave, plain
-
-Settled = Callable[[], None]
+from tests.support.window_fixtures import Settled
 
 
 def show(panel: IsaPanel, mode: str) -> None:
@@ -68,16 +67,10 @@ sampled = fixture_of(sample_trace, "pc_sampling")  # A capture without execution
 
 
 @pytest.fixture
-def isa(
-    ui: UiContext, open_settled: Callable, qtbot: object, settled: Settled, trace: Trace
-) -> Iterator[IsaPanel]:
-    panel = IsaPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(1000, 400)
-    panel.show()
+def isa(new_panel: Callable, open_settled: Callable, trace: Trace) -> IsaPanel:
+    panel = new_panel(IsaPanel, 1000, 400)
     open_settled(trace, load_all(trace, workers=0))
-    yield panel
-    settled()
+    return panel
 
 
 def test_counts_are_over_all_waves_and_stand_beside_the_rows(
@@ -161,17 +154,14 @@ def test_branches_have_a_colour_of_their_own_and_lead(
     assert apart(ink) < 60
     assert min(apart(ui.theme.arrow(number)) for number in range(13)) > apart(ink)
     port = isa.view.viewport()
-    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=QPointF(x + 1, y).toPoint())
+    left_click(port, QPointF(x + 1, y).toPoint())
     assert ui.session.selection.value.line == target
 
 
 def test_a_sampling_capture_has_branches_by_their_operands(
-    ui: UiContext, open_settled: Callable, settled: Settled, qtbot: object, sampled: Trace
+    new_panel: Callable, open_settled: Callable, settled: Settled, sampled: Trace
 ) -> None:
-    panel = IsaPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(900, 400)
-    panel.show()
+    panel = new_panel(IsaPanel, 900, 400)
     open_settled(sampled)
     show(panel, "branches")
     settled()

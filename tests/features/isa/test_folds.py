@@ -1,12 +1,12 @@
 """Blocks of the instruction table fold: by click, by key, by cost; nothing gets lost in them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtTest import QTest
 
 from rcv_py.features.isa.fold_view import IsaFolds
 from rcv_py.features.isa.panel import IsaPanel
@@ -14,8 +14,9 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.panel import LazyPanel, UiContext
 from tests.support.code_samples import code_table, trace, two_waves
+from tests.support.mouse import left_click
+from tests.support.window_fixtures import Settled, opened_fixture, panel_fixture
 
-Settled = Callable[[], None]
 PLACES = ((0, 2),)
 PROGRAM = (
     ("; my_kernel", TokenKind.NONE, 0, 0, 0, 0, ()),  # block 0
@@ -49,18 +50,8 @@ def waves():
     return batch(wave(0, drawing, lines[: len(drawing.split("|")) + 1]), wave(1, drawing, lines))
 
 
-@pytest.fixture
-def isa(ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable) -> Iterator[IsaPanel]:
-    panel = IsaPanel(ui)
-    QAbstractItemModelTester(
-        panel.view.table, QAbstractItemModelTester.FailureReportingMode.Fatal, panel.view.table
-    )
-    qtbot.addWidget(panel)
-    panel.resize(1000, 400)
-    panel.show()
-    open_settled(capture(), [waves()])
-    yield panel
-    settled()
+isa_alone = panel_fixture(IsaPanel, 1000, 400, "view.table")
+isa = opened_fixture("isa_alone", lambda: (capture(), [waves()]))
 
 
 def shown(panel: IsaPanel) -> list[int]:
@@ -74,7 +65,7 @@ def cell(panel: IsaPanel, row: int, column: str) -> str:
 def triangle(panel: IsaPanel, row: int) -> None:
     box = panel.view.cell_rect(row, "fold")
     at = QPoint(box.left() + 8, box.center().y())
-    QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    left_click(panel.view.viewport(), at)
 
 
 def test_sections_of_one_row_do_not_fold_and_rows_are_found_again() -> None:
@@ -110,7 +101,7 @@ def test_a_click_on_the_triangle_folds_and_sums_up(isa: IsaPanel, ui: UiContext)
 def test_a_double_click_unfolds(isa: IsaPanel) -> None:
     triangle(isa, 2)
     at = isa.view.cell_rect(2, "text").center()
-    QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    left_click(isa.view.viewport(), at)
     assert shown(isa) == [0, 1, 2, 7, 8, 9], "a click selects the fold"
     QTest.mouseDClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
     assert shown(isa) == list(range(10))
@@ -198,7 +189,7 @@ def test_a_click_on_the_numbers_of_rows_gives_program_order_with_arrows(isa: Isa
     for before in (view.table.column_of("latency"), number):
         view.header.setSortIndicator(before, Qt.SortOrder.DescendingOrder)
         at = QPoint(view.columnViewportPosition(number) + 8, view.header.height() // 2)
-        QTest.mouseClick(view.header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        left_click(view.header.viewport(), at)
         assert view.table.sorting is None
         assert shown(isa) == list(range(10))
         assert len(view.placed_arrows().number)
@@ -220,7 +211,7 @@ def test_arrows_lead_to_the_fold(isa: IsaPanel) -> None:
 def test_copies_and_sheets_hold_what_is_folded(isa: IsaPanel) -> None:
     isa.view.fold_all()
     at = isa.view.cell_rect(2, "text").center()
-    QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    left_click(isa.view.viewport(), at)
     isa.view.copy_rows()
     lines = QGuiApplication.clipboard().text().split("\n")
     assert len(lines) == 1 + 5
@@ -278,12 +269,9 @@ def mostly_cold() -> Trace:
 
 
 def test_thousands_of_rows_that_never_ran_are_one_key_away(
-    ui: UiContext, open_settled: Callable, qtbot: object, mostly_cold: Trace
+    new_panel: Callable, open_settled: Callable, mostly_cold: Trace
 ) -> None:
-    panel = IsaPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(900, 500)
-    panel.show()
+    panel = new_panel(IsaPanel, 900, 500)
     open_settled(mostly_cold)
     rows = len(mostly_cold.code)
     assert len(shown(panel)) == rows > 4900

@@ -1,6 +1,6 @@
 """Following code in the listing: whole instructions, arrows with ends, registers, headings, walks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -22,11 +22,10 @@ from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import LazyPanel, UiContext
 from tests.support.code_samples import batch, code_table, trace, two_waves, waits, wave
-from tests.support.mouse import move_mouse
-from tests.support.window_fixtures import Reused
+from tests.support.mouse import left_click, move_mouse
+from tests.support.window_fixtures import Reused, Settled
 from tests.ui.window import open_sample, settle
 
-Settled = Callable[[], None]
 LOAD = "buffer_load_dwordx4 v[8:11], v2, s[4:7], 0 offen offset:16"
 MFMA = "v_mfma_f32_16x16x16_bf16 v[0:3], v[4:5], v[6:7], v[0:3]"
 ROWS = 120
@@ -56,14 +55,10 @@ def listing(hot: int = HOT, chain: tuple = ()) -> Trace:
 
 
 @pytest.fixture
-def isa(ui: UiContext, qtbot: object, settled: Settled, open_settled: Callable) -> Iterator[IsaPanel]:
-    panel = IsaPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(745, 500)
-    panel.show()
+def isa(new_panel: Callable, open_settled: Callable) -> IsaPanel:
+    panel = new_panel(IsaPanel, 745, 500)
     open_settled(listing())
-    yield panel
-    settled()
+    return panel
 
 
 def show_arrows(panel: IsaPanel, *pairs: tuple[int, int], slots: tuple[int, ...] = ()) -> None:
@@ -125,7 +120,7 @@ def test_numbers_are_as_wide_as_the_widest(isa: IsaPanel) -> None:
         assert width(isa, name) <= max(needed + 12, title)
 
 
-def test_columns_on_demand_stay_and_are_remembered(isa: IsaPanel, ui: UiContext, qtbot: object) -> None:
+def test_columns_on_demand_stay_and_are_remembered(new_panel: Callable, isa: IsaPanel, qtbot: object) -> None:
     def tick(panel: IsaPanel, title: str) -> None:
         next(one for one in panel.view.header.menu().actions() if one.text() == title).trigger()
 
@@ -135,10 +130,7 @@ def test_columns_on_demand_stay_and_are_remembered(isa: IsaPanel, ui: UiContext,
     isa.resize(600, 400)
     assert width(isa, "address")
     assert width(isa, "stall"), "asked for, so it does not yield"
-    other = IsaPanel(ui)
-    qtbot.addWidget(other)
-    other.resize(600, 400)
-    other.show()
+    other = new_panel(IsaPanel, 600, 400)
     other.load_state(isa.save_state())
     qtbot.waitUntil(lambda: other.view.rows is not None)
     assert width(other, "address")
@@ -186,18 +178,13 @@ def test_every_capture_opens_at_its_hottest_row(isa: IsaPanel, open_settled: Cal
 
 
 def test_a_click_moves_time_to_an_execution_that_was_too_small_to_be_seen(
-    ui: UiContext, qtbot: object, open_settled: Callable, settled: Settled
+    new_panel: Callable, ui: UiContext, open_settled: Callable, settled: Settled
 ) -> None:
-    panel = IsaPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(745, 500)
-    panel.show()
+    panel = new_panel(IsaPanel, 745, 500)
     open_settled(trace(), [two_waves()])
     ui.session.set_view(ui.session.outer(ui.session.trace.value))
     before = ui.session.view.value
-    QTest.mouseClick(
-        panel.view.viewport(), Qt.MouseButton.LeftButton, pos=panel.view.cell_rect(4, "text").center()
-    )
+    left_click(panel.view.viewport(), panel.view.cell_rect(4, "text").center())
     settled()
     wave, row = ui.session.token()
     span, view = wave.tokens.span(row), ui.session.view.value
@@ -212,7 +199,7 @@ def test_back_in_program_order_the_selected_row_is_in_sight(isa: IsaPanel, ui: U
 
     def click(name: str) -> None:
         x = header.sectionViewportPosition(isa.view.table.column_of(name)) + 8
-        QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(x, 10))
+        left_click(header.viewport(), QPoint(x, 10))
 
     for line in (ROWS - 1, 3, HOT):
         ui.session.select_line(line)
@@ -292,12 +279,12 @@ def test_the_heading_of_the_topmost_row_stays_folds_and_leads(isa: IsaPanel, ui:
     middle = QPoint(view.column_rect("text").center().x(), view.row_height // 2)
     image = view.viewport().grab().toImage()
     assert image.pixelColor(middle.x(), 1).rgb() == ui.theme.role("raised").rgb()
-    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+    left_click(view.viewport(), middle)
     assert ui.session.selection.value.line == LOOP[0]
     assert in_sight(isa, LOOP[0])
     scroll_to(isa, 60)
     triangle = QPoint(view.column_rect("fold").left() + 8, view.row_height // 2)
-    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=triangle)
+    left_click(view.viewport(), triangle)
     assert view.is_fold(LOOP[0])
     assert ui.session.selection.value.line == LOOP[0]
 
@@ -354,7 +341,7 @@ def test_an_end_out_of_sight_has_its_number_and_leads(isa: IsaPanel, ui: UiConte
     box = labels["↑12+1"].box
     assert abs(box.center().y() - isa.view.row_rect(66).center().y()) <= 1
     assert isa.view.label_at(box.center().toPoint()) == labels["↑12+1"]
-    QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=box.center().toPoint())
+    left_click(isa.view.viewport(), box.center().toPoint())
     assert ui.session.selection.value.line == 12
     assert in_sight(isa, 12)
 
@@ -486,12 +473,9 @@ def test_keys_walk_along_registers(isa: IsaPanel, ui: UiContext, settled: Settle
 
 
 def test_keys_walk_along_waits_in_every_mode_and_back(
-    ui: UiContext, qtbot: object, open_settled: Callable, settled: Settled
+    new_panel: Callable, ui: UiContext, open_settled: Callable, settled: Settled
 ) -> None:
-    panel = IsaPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(745, 500)
-    panel.show()
+    panel = new_panel(IsaPanel, 745, 500)
     assert run(panel, "isa.producer") == "Select an instruction first."
     open_settled(trace())
     ui.session.select_line(3)
@@ -587,20 +571,20 @@ def test_keys_of_a_window_follow_the_pointer_and_the_selection(app: App, qtbot: 
     wait = int(panel.walk.arrows.waits.target[0])
     session.select_line(wait)
     qtbot.waitUntil(actions["isa.producer"].isEnabled)
-    settle(app, qtbot)
+    settle(app)
     actions["isa.producer"].trigger()
-    settle(app, qtbot)
+    settle(app)
     assert session.selection.value.line in panel.walk.arrows.waits.source
     actions["go.back"].trigger()
-    settle(app, qtbot)
+    settle(app)
     assert session.selection.value.line == wait
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_first_open_shows_the_hottest_row_with_numbers(qtbot: QtBot, reused: Reused, theme: str) -> None:
+def test_first_open_shows_the_hottest_row_with_numbers(reused: Reused, theme: str) -> None:
     with reused(size=(1920, 1080)) as app:
         app.ui.settings["look.theme"] = theme
-        open_sample(app, qtbot)
+        open_sample(app)
         panel = app.window.workspace.docks["isa"].panel
         assert isinstance(panel, IsaPanel)
         assert panel.view.viewport().height() // panel.view.row_height >= 29

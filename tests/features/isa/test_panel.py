@@ -15,13 +15,12 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.panel import LazyPanel, UiContext
 from tests.support.code_samples import code_table, trace, two_waves
-from tests.support.mouse import move_mouse
-from tests.support.window_fixtures import panel_fixture
-
-Settled = Callable[[], None]
-
+from tests.support.mouse import left_click, move_mouse
+from tests.support.window_fixtures import Settled, opened_fixture, panel_fixture
 
 isa = panel_fixture(IsaPanel, 1000, 400, "view.table")
+opened = opened_fixture("isa", lambda: (trace(), [two_waves()]))
+unread = opened_fixture("isa", lambda: (trace(),))  # Its waves are not read
 
 
 def cell(panel: IsaPanel, row: int, column: str) -> str:
@@ -29,9 +28,7 @@ def cell(panel: IsaPanel, row: int, column: str) -> str:
 
 
 def click(panel: IsaPanel, row: int, column: str = "text") -> None:
-    QTest.mouseClick(
-        panel.view.viewport(), Qt.MouseButton.LeftButton, pos=panel.view.cell_rect(row, column).center()
-    )
+    left_click(panel.view.viewport(), panel.view.cell_rect(row, column).center())
 
 
 def picture(panel: IsaPanel) -> QImage:
@@ -59,52 +56,48 @@ def test_an_empty_program_says_so(isa: IsaPanel, open_settled: Callable) -> None
     assert isa.empty.sentence.text().endswith(".")
 
 
-def test_rows_show_costs_shares_and_places(isa: IsaPanel, open_settled: Callable) -> None:
-    open_settled(trace())
-    assert not isa.empty.is_empty
-    assert cell(isa, 3, "latency") == "2,000"
-    assert cell(isa, 3, "stall") == "1,990"
-    assert cell(isa, 3, "share_of_total") == "64.6"  # (2000 + 10) of 3000 + 110
-    assert cell(isa, 0, "text") == "my_kernel"
-    assert cell(isa, 0, "share_of_total") == "100.0"
-    assert cell(isa, 5, "latency") == ""
-    assert cell(isa, 2, "source") == "/src/kernels/attn.py:3"
-    assert isa.view.table.columns[isa.view.table.column_of("cost")].heading == "cost"
+def test_rows_show_costs_shares_and_places(unread: IsaPanel) -> None:
+    assert not unread.empty.is_empty
+    assert cell(unread, 3, "latency") == "2,000"
+    assert cell(unread, 3, "stall") == "1,990"
+    assert cell(unread, 3, "share_of_total") == "64.6"  # (2000 + 10) of 3000 + 110
+    assert cell(unread, 0, "text") == "my_kernel"
+    assert cell(unread, 0, "share_of_total") == "100.0"
+    assert cell(unread, 5, "latency") == ""
+    assert cell(unread, 2, "source") == "/src/kernels/attn.py:3"
+    assert unread.view.table.columns[unread.view.table.column_of("cost")].heading == "cost"
 
 
-def test_a_click_selects_the_line_and_the_selection_comes_back(isa: IsaPanel, open_settled: Callable) -> None:
-    open_settled(trace(), [two_waves()])
-    click(isa, 4)
-    assert isa.session.selection.value.line == 4
-    assert isa.session.selection.value.source == (1, 2)
-    assert isa.view.current == 4
-    isa.session.select_line(2)
-    assert isa.view.current == 2
-    assert isa.view.same_source.tolist() == [False, False, True, True, False, False, False, False]
-    QTest.keyClick(isa.view, Qt.Key.Key_Down)
-    assert isa.session.selection.value.line == 3
+def test_a_click_selects_the_line_and_the_selection_comes_back(opened: IsaPanel) -> None:
+    click(opened, 4)
+    assert opened.session.selection.value.line == 4
+    assert opened.session.selection.value.source == (1, 2)
+    assert opened.view.current == 4
+    opened.session.select_line(2)
+    assert opened.view.current == 2
+    assert opened.view.same_source.tolist() == [False, False, True, True, False, False, False, False]
+    QTest.keyClick(opened.view, Qt.Key.Key_Down)
+    assert opened.session.selection.value.line == 3
 
 
-def test_a_double_click_fits_the_token(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
-    open_settled(trace(), [two_waves()])
-    at = isa.view.cell_rect(3, "text").center()
-    QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    QTest.mouseDClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    wave, row = ui.session.token()
+def test_a_double_click_fits_the_token(opened: IsaPanel) -> None:
+    at = opened.view.cell_rect(3, "text").center()
+    left_click(opened.view.viewport(), at)
+    QTest.mouseDClick(opened.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    wave, row = opened.session.token()
     span = wave.tokens.span(row)
-    view = ui.session.view.value
+    view = opened.session.view.value
     assert view.contains(span.begin)
     assert view.width < 500
 
 
-def test_latency_modes_change_the_columns(isa: IsaPanel, open_settled: Callable, qtbot: object) -> None:
-    open_settled(trace(), [two_waves()])
-    isa.session.latency_mode.set(LatencyMode.SUM_WAVE)
-    qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "6")
-    title = isa.view.table.headerData(isa.view.table.column_of("latency"), Qt.Orientation.Horizontal)
+def test_latency_modes_change_the_columns(opened: IsaPanel, qtbot: object) -> None:
+    opened.session.latency_mode.set(LatencyMode.SUM_WAVE)
+    qtbot.waitUntil(lambda: cell(opened, 4, "latency") == "6")
+    title = opened.view.table.headerData(opened.view.table.column_of("latency"), Qt.Orientation.Horizontal)
     assert title == "latency · wave sum"
-    isa.session.latency_mode.set(LatencyMode.MEAN_ALL)
-    qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "150")
+    opened.session.latency_mode.set(LatencyMode.MEAN_ALL)
+    qtbot.waitUntil(lambda: cell(opened, 4, "latency") == "150")
 
 
 def test_a_wave_that_is_not_read_is_explained(
@@ -121,46 +114,41 @@ def test_a_wave_that_is_not_read_is_explained(
     assert not isa.note.text()
 
 
-def test_a_clock_range_counts_only_its_waves(isa: IsaPanel, open_settled: Callable, qtbot: object) -> None:
-    open_settled(trace(), [two_waves()])
-    assert cell(isa, 4, "hits") == "4"
-    isa.session.clock_range.set(TimeWindow(0, 600))
-    qtbot.waitUntil(lambda: cell(isa, 4, "hits") == "2")
+def test_a_clock_range_counts_only_its_waves(opened: IsaPanel, qtbot: object) -> None:
+    assert cell(opened, 4, "hits") == "4"
+    opened.session.clock_range.set(TimeWindow(0, 600))
+    qtbot.waitUntil(lambda: cell(opened, 4, "hits") == "2")
 
 
-def test_hover_goes_out_and_comes_in(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
-    open_settled(trace())
-    move_mouse(isa.view.viewport(), isa.view.cell_rect(2, "text").center())
-    assert ui.session.hover.value == Hover(line=2)
-    ui.session.hover.set(Hover(source=(1, 2)))
-    assert np.flatnonzero(isa.view.hovered_source).tolist() == [2, 4]
-    assert isa.view.hover == -1
+def test_hover_goes_out_and_comes_in(unread: IsaPanel) -> None:
+    move_mouse(unread.view.viewport(), unread.view.cell_rect(2, "text").center())
+    assert unread.session.hover.value == Hover(line=2)
+    unread.session.hover.set(Hover(source=(1, 2)))
+    assert np.flatnonzero(unread.view.hovered_source).tolist() == [2, 4]
+    assert unread.view.hover == -1
 
 
-def test_search_counts_marks_filters_and_walks(
-    isa: IsaPanel, ui: UiContext, open_settled: Callable, settled: Settled
-) -> None:
-    open_settled(trace())
-    assert not isa.find_bar.isVisible(), "rows have its room until something is searched"
-    isa.focus_search()
-    QTest.keyClicks(isa.find_bar.field, "V_")
+def test_search_counts_marks_filters_and_walks(unread: IsaPanel, settled: Settled) -> None:
+    assert not unread.find_bar.isVisible(), "rows have its room until something is searched"
+    unread.focus_search()
+    QTest.keyClicks(unread.find_bar.field, "V_")
     settled()
-    assert ui.session.query.value.text == "V_"
-    assert isa.matches.tolist() == [4, 5]
-    assert isa.find_bar.count.text() == "2 found"
-    QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Return)
-    assert ui.session.selection.value.line == 4
-    assert isa.find_bar.count.text() == "1 of 2"
-    QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Return)
-    QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Return)
-    assert ui.session.selection.value.line == 4, "around the end"
-    isa.find_bar.filter.click()
-    assert isa.view.table.data_rows.tolist() == [4, 5]
-    ui.session.query.set(SearchQuery("("))
-    ui.session.query.set(SearchQuery("(", is_regex=True))
+    assert unread.session.query.value.text == "V_"
+    assert unread.matches.tolist() == [4, 5]
+    assert unread.find_bar.count.text() == "2 found"
+    QTest.keyClick(unread.find_bar.field, Qt.Key.Key_Return)
+    assert unread.session.selection.value.line == 4
+    assert unread.find_bar.count.text() == "1 of 2"
+    QTest.keyClick(unread.find_bar.field, Qt.Key.Key_Return)
+    QTest.keyClick(unread.find_bar.field, Qt.Key.Key_Return)
+    assert unread.session.selection.value.line == 4, "around the end"
+    unread.find_bar.filter.click()
+    assert unread.view.table.data_rows.tolist() == [4, 5]
+    unread.session.query.set(SearchQuery("("))
+    unread.session.query.set(SearchQuery("(", is_regex=True))
     settled()
-    assert "not a regular expression" in isa.find_bar.count.toolTip()
-    assert len(isa.view.table.data_rows) == 8, "a broken search hides nothing"
+    assert "not a regular expression" in unread.find_bar.count.toolTip()
+    assert len(unread.view.table.data_rows) == 8, "a broken search hides nothing"
 
 
 def test_m_walks_through_the_hottest_rows(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
@@ -187,38 +175,34 @@ def arrow_points(isa: IsaPanel) -> tuple[QPoint, QPoint, QPoint]:
     return middle, QPointF(x + 1, y0).toPoint(), QPointF(x + 1, y1).toPoint()
 
 
-def test_arrows_lead_isolate_and_are_released(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
-    open_settled(trace(), [two_waves()])
-    pairs = set(zip(isa.view.arrows.source.tolist(), isa.view.arrows.target.tolist(), strict=True))
+def test_arrows_lead_isolate_and_are_released(opened: IsaPanel) -> None:
+    pairs = set(zip(opened.view.arrows.source.tolist(), opened.view.arrows.target.tolist(), strict=True))
     assert pairs == {(1, 3), (2, 3)}
-    middle, producer, wait = arrow_points(isa)
-    port = isa.view.viewport()
-    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=producer)
-    assert ui.session.selection.value.line == 3
-    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=wait)
-    assert ui.session.selection.value.line == 1
-    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=middle)
-    assert ui.session.isolated_wait.value == 3
-    assert ui.session.selection.value.line == 1, "isolating selects nothing"
+    middle, producer, wait = arrow_points(opened)
+    port = opened.view.viewport()
+    left_click(port, producer)
+    assert opened.session.selection.value.line == 3
+    left_click(port, wait)
+    assert opened.session.selection.value.line == 1
+    left_click(port, middle)
+    assert opened.session.isolated_wait.value == 3
+    assert opened.session.selection.value.line == 1, "isolating selects nothing"
     move_mouse(port, middle)
-    assert "lgkmcnt" in isa.view.tip(1, "gutter")
-    QTest.keyClick(isa.view, Qt.Key.Key_Escape)
-    assert ui.session.isolated_wait.value is None
+    assert "lgkmcnt" in opened.view.tip(1, "gutter")
+    QTest.keyClick(opened.view, Qt.Key.Key_Escape)
+    assert opened.session.isolated_wait.value is None
 
 
-def test_the_gutter_says_where_its_arrows_are_from(
-    isa: IsaPanel, ui: UiContext, open_settled: Callable, settled: Settled
-) -> None:
-    open_settled(trace(), [two_waves()])
-    ui.session.select_wave(two_waves().waves[1].id)
+def test_the_gutter_says_where_its_arrows_are_from(opened: IsaPanel, settled: Settled) -> None:
+    opened.session.select_wave(two_waves().waves[1].id)
     settled()
-    assert len(isa.view.arrows), "a wave whose file lists no waits has those of a replay"
-    assert "replaying" in isa.view.tip(0, "gutter")
-    ui.session.select_wave(two_waves().waves[0].id)
+    assert len(opened.view.arrows), "a wave whose file lists no waits has those of a replay"
+    assert "replaying" in opened.view.tip(0, "gutter")
+    opened.session.select_wave(two_waves().waves[0].id)
     settled()
-    isa.view.header.setSortIndicator(isa.view.table.column_of("latency"), Qt.SortOrder.DescendingOrder)
-    assert not len(isa.view.placed_arrows().number)
-    assert "program order" in isa.view.tip(1, "gutter")
+    opened.view.header.setSortIndicator(opened.view.table.column_of("latency"), Qt.SortOrder.DescendingOrder)
+    assert not len(opened.view.placed_arrows().number)
+    assert "program order" in opened.view.tip(1, "gutter")
 
 
 def test_branches_are_the_other_arrows(
@@ -256,13 +240,12 @@ def test_bars_kinds_and_selection_have_the_colours_of_the_theme(
     assert has_color(image, gutter, ui.theme.arrow(0))
 
 
-def test_the_smallest_cost_is_seen(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
-    open_settled(trace())
-    image, bar = picture(isa), isa.view.cell_rect(7, "cost")
+def test_the_smallest_cost_is_seen(unread: IsaPanel) -> None:
+    image, bar = picture(unread), unread.view.cell_rect(7, "cost")
     colored = [
         x
         for x in range(bar.left(), bar.right())
-        if image.pixelColor(x, bar.center().y()).rgb() == ui.theme.role("issue").rgb()
+        if image.pixelColor(x, bar.center().y()).rgb() == unread.ui.theme.role("issue").rgb()
     ]
     assert len(colored) == 2
 
@@ -297,11 +280,10 @@ def test_samples_replace_cycles_in_a_sampling_capture(isa: IsaPanel, open_settle
     assert color.rgb() == isa.ui.theme.reason(StallReason.WAITCNT).rgb()
 
 
-def test_the_heat_strip_leads_to_hot_rows(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
-    open_settled(trace())
-    y = isa.strip.y_of(isa.view.table.view_row(3)) + 3
-    QTest.mouseClick(isa.strip, Qt.MouseButton.LeftButton, pos=QPoint(6, y))
-    assert ui.session.selection.value.line == 3
+def test_the_heat_strip_leads_to_hot_rows(unread: IsaPanel) -> None:
+    y = unread.strip.y_of(unread.view.table.view_row(3)) + 3
+    left_click(unread.strip, QPoint(6, y))
+    assert unread.session.selection.value.line == 3
 
 
 def test_the_menu_copies_filters_and_bookmarks(
@@ -318,22 +300,20 @@ def test_the_menu_copies_filters_and_bookmarks(
     assert ui.session.bookmarks.value[0].line == 4
 
 
-def test_the_sheet_holds_what_is_shown(isa: IsaPanel, open_settled: Callable) -> None:
-    open_settled(trace())
-    sheet = isa.sheet()
+def test_the_sheet_holds_what_is_shown(unread: IsaPanel) -> None:
+    sheet = unread.sheet()
     rows = list(sheet.rows)
     assert len(rows) == 8
     assert rows[3][sheet.headers.index("latency (cycles)")] == 2000
 
 
-def test_another_trace_starts_afresh(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
-    open_settled(trace(), [two_waves()])
-    ui.session.select_line(6)
+def test_another_trace_starts_afresh(opened: IsaPanel, open_settled: Callable) -> None:
+    opened.session.select_line(6)
     open_settled(trace(code_table(code_rows()[:3])))
-    assert isa.view.table.rowCount() == 3
-    assert isa.view.current == 2, "its own hottest row"
-    ui.session.close()
-    assert isa.empty.is_empty
+    assert opened.view.table.rowCount() == 3
+    assert opened.view.current == 2, "its own hottest row"
+    opened.session.close()
+    assert opened.empty.is_empty
 
 
 def code_rows() -> tuple:
@@ -342,11 +322,8 @@ def code_rows() -> tuple:
     return ROWS
 
 
-def test_headers_of_the_sheet_say_quantity_and_unit_and_addresses_are_in_hex(
-    isa: IsaPanel, open_settled: Callable
-) -> None:
-    open_settled(trace())
-    sheet = isa.sheet()
+def test_headers_of_the_sheet_say_quantity_and_unit_and_addresses_are_in_hex(unread: IsaPanel) -> None:
+    sheet = unread.sheet()
     assert {"hits", "latency (cycles)", "stall (cycles)", "idle (cycles)", "share (%)"} <= set(sheet.headers)
     assert not any("·" in header for header in sheet.headers)
     at, known = sheet.headers.index("address"), trace().code.address.tolist()

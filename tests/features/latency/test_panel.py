@@ -25,6 +25,7 @@ from tests.analysis import build
 from tests.analysis.test_access_holds import CODE as QUEUED
 from tests.analysis.test_access_holds import queue
 from tests.support.code_samples import trace, two_waves
+from tests.support.mouse import left_click
 from tests.support.opened import all_waves, sample_trace
 from tests.support.window_fixtures import panel_fixture
 
@@ -188,7 +189,7 @@ def test_a_click_and_the_keyboard_select_the_line(panel: LatencyPanel, open_sett
     open_settled(trace(), [two_waves()])
     lines = panel.result.line.tolist()
     where = QPoint(60, panel.view.row_rect(1).center().y())
-    QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    left_click(panel.view.viewport(), where)
     assert panel.session.selection.value.line == lines[1]
     QTest.keyClick(panel.view, Qt.Key.Key_Down)
     assert panel.session.selection.value.line == lines[2]

@@ -13,11 +13,11 @@ from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.panel import UiContext
 from tests.support.code_samples import batch, trace, two_waves
+from tests.support.mouse import left_click
 from tests.support.opened import all_waves
-from tests.support.window_fixtures import panel_fixture
+from tests.support.window_fixtures import Settled, panel_fixture
 from tests.ui.window import SAMPLE
 
-Settled = Callable[[], None]
 LDS = 2  # the line that both waves of the sample run twice
 
 
@@ -44,7 +44,7 @@ def real(
 def click(panel: DistributionPanel, bar: int) -> None:
     view = panel.view
     x = panel.plot.x_of_value((view.histogram.edges[bar] + view.histogram.edges[bar + 1]) / 2)
-    QTest.mouseClick(panel.plot, Qt.MouseButton.LeftButton, pos=QPoint(round(x), 90))
+    left_click(panel.plot, QPoint(round(x), 90))
 
 
 def test_it_says_what_to_do(panel: DistributionPanel, open_in: Callable, qtbot: object) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QUrl
-from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
 from rcv_py.ui.app import App
@@ -27,11 +26,11 @@ def opened(qapp: object) -> Iterator[App]:
 
 
 @pytest.fixture
-def app(opened: App, qtbot: QtBot) -> Iterator[App]:
+def app(opened: App) -> Iterator[App]:
     if opened.ui.session.trace.value is None:
-        open_sample(opened, qtbot)
+        open_sample(opened)
     opened.ui.session.select_line(LINE)
-    settle(opened, qtbot)
+    settle(opened)
     yield opened
     opened.ui.settings["timeline.units"] = "cycles"
 
@@ -43,12 +42,12 @@ def latencies(app: App) -> np.ndarray:
     return np.sort(np.concatenate([one.duration[one.line == LINE] for one in tokens]))
 
 
-def test_nothing_is_said_twice_and_no_time_of_zero_is_listed(app: App, qtbot: QtBot) -> None:
+def test_nothing_is_said_twice_and_no_time_of_zero_is_listed(app: App) -> None:
     panel, session = app.window.workspace.docks["token_details"].panel, app.ui.session
     code, shown = session.trace.value.code, set()
     for line in (LINE, *np.flatnonzero(code.hits)[:40].tolist()):
         session.select_line(line)
-        settle(app, qtbot)
+        settle(app)
         wave, row = session.token()
         stall, busy = int(wave.tokens.stall[row]), int(wave.tokens.busy[row])
         said, every = panel.text.toPlainText(), panel.all.toPlainText()
@@ -83,11 +82,11 @@ def test_all_executions_are_told_in_numbers_and_with_why(app: App) -> None:
     assert int(panel.chart.totals.sum()) == len(length)
 
 
-def test_the_selected_execution_is_the_median_and_the_buttons_choose_others(app: App, qtbot: QtBot) -> None:
+def test_the_selected_execution_is_the_median_and_the_buttons_choose_others(app: App) -> None:
     panel, length = app.window.workspace.docks["token_details"].panel, latencies(app)
 
     def selected() -> int:
-        settle(app, qtbot)
+        settle(app)
         wave, row = app.ui.session.token()
         assert panel.chart.token == wave.tokens.duration[row]
         return int(wave.tokens.duration[row])
@@ -106,28 +105,28 @@ def test_the_selected_execution_is_the_median_and_the_buttons_choose_others(app:
     assert selected() >= panel.view.histogram.edges[full[-1]]
 
 
-def test_hits_count_from_one_everywhere(app: App, qtbot: QtBot) -> None:
+def test_hits_count_from_one_everywhere(app: App) -> None:
     panel = app.window.workspace.docks["token_details"].panel
     app.ui.session.select_hit(4)
-    settle(app, qtbot)
+    settle(app)
     assert panel.hit.text() == "5"
 
 
-def test_links_of_why_lead_to_the_one_to_blame(app: App, qtbot: QtBot) -> None:
+def test_links_of_why_lead_to_the_one_to_blame(app: App) -> None:
     panel = app.window.workspace.docks["token_details"].panel
     blamed = panel.causes[0].blamed[0].line
     panel.all.anchorClicked.emit(QUrl(f"line:{blamed}"))
-    settle(app, qtbot)
+    settle(app)
     assert app.ui.session.selection.value.line == blamed
     assert app.ui.session.token() is not None
 
 
-def test_one_key_turns_all_times_into_nanoseconds(app: App, qtbot: QtBot) -> None:
+def test_one_key_turns_all_times_into_nanoseconds(app: App) -> None:
     docks, trace = app.window.workspace.docks, app.ui.session.trace.value
     panel, wave = docks["token_details"].panel, docks["wave_picker"].panel
     token = panel.facts.token
     assert f"{token.start:,}" in panel.text.toPlainText()
-    run_command(app, qtbot, "view.units")
+    run_command(app, "view.units")
     times = Times.of(trace, app.ui.settings)
     assert times.unit == ""
     for text in (panel.text.toPlainText(), panel.all.toPlainText()):
@@ -138,19 +137,19 @@ def test_one_key_turns_all_times_into_nanoseconds(app: App, qtbot: QtBot) -> Non
     assert times.at(trace.waves.span(app.ui.session.wave_row).begin) in wave.life.text()
 
 
-def test_steps_by_time_say_why_they_cannot_run_and_never_wait_for_a_panel(app: App, qtbot: QtBot) -> None:
+def test_steps_by_time_say_why_they_cannot_run_and_never_wait_for_a_panel(app: App) -> None:
     command, action = app.ui.commands["go.faster_hit"], app.window.actions_["go.faster_hit"]
     assert app.window.workspace.docks["distribution"].made is None
     assert command.why_not() == ""
     assert action.isEnabled()
     label = int(np.flatnonzero(app.ui.session.trace.value.code.is_label)[0])
     app.ui.session.select_line(label)
-    settle(app, qtbot)
+    settle(app)
     assert command.why_not() == "No traced wave ran the selected instruction."
     assert not action.isEnabled()
 
 
-def test_what_never_ran_is_never_executed(tmp_path: Path, qtbot: QtBot) -> None:
+def test_what_never_ran_is_never_executed(tmp_path: Path) -> None:
     write_sample("vector_add", tmp_path)
     document = json.loads((tmp_path / "code.json").read_text())
     *_, last = document["code"]
@@ -158,25 +157,25 @@ def test_what_never_ran_is_never_executed(tmp_path: Path, qtbot: QtBot) -> None:
     document["code"].append(["s_code_end", 0, number + 1, source, codeobj, address + 4, *(0 for _ in costs)])
     (tmp_path / "code.json").write_text(json.dumps(document))
     with window() as app:
-        open_sample(app, qtbot, tmp_path)
+        open_sample(app, tmp_path)
         panel, session = app.window.workspace.docks["token_details"].panel, app.ui.session
         code = session.trace.value.code
         session.select_line(len(code) - 1)
-        settle(app, qtbot)
+        settle(app)
         assert code.hits[-1] == 0
         said = panel.all.toPlainText()
         assert "Never executed" in said
         assert "Computing" not in said
         assert not panel._computing.isActive(), "nothing is awaited"
         session.select_line(int(np.argmax(code.hits)))
-        settle(app, qtbot)
+        settle(app)
         assert "Never executed" not in panel.all.toPlainText()
 
 
-def test_recorded_addresses_are_told_of_the_instruction(qtbot: QtBot) -> None:
+def test_recorded_addresses_are_told_of_the_instruction() -> None:
     """60 active lanes in the mean read a column of LDS: all want one bank, in two groups of 32 lanes."""
     with window(size=FULL_HD) as app:
-        open_sample(app, qtbot, sample_path("addresses"))
+        open_sample(app, sample_path("addresses"))
         texts = app.ui.session.trace.value.code.text
         panel = app.window.workspace.docks["token_details"].panel
         for text, told in {
@@ -184,9 +183,9 @@ def test_recorded_addresses_are_told_of_the_instruction(qtbot: QtBot) -> None:
             "global_load": ("stride\n4 bytes", "lines\n2.0", "used of a line\n120.0 bytes"),
         }.items():
             app.ui.session.select_line(next(at for at, one in enumerate(texts) if one.startswith(text)))
-            settle(app, qtbot)
+            settle(app)
             shown = panel.all.toPlainText()
             assert all(one in shown for one in (*told, "Addresses of its lanes, as recorded")), shown
         app.ui.session.select_line(next(at for at, one in enumerate(texts) if one.startswith("s_endpgm")))
-        settle(app, qtbot)
+        settle(app)
         assert "Addresses of its lanes" not in panel.all.toPlainText()

@@ -24,12 +24,12 @@ from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
 from tests.analysis import test_segments as segments_test
 from tests.support.command_runs import printed_json
+from tests.support.mouse import left_click
 from tests.support.opened import all_waves, sample_trace
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
-from tests.support.window_fixtures import panel_fixture
+from tests.support.window_fixtures import Settled, panel_fixture
 
-Settled = Callable[[], None]
 TEXTS = ["s_mov_b32 s0, 0", "v_add_f32 v0, v0, v1", "v_mul_f32 v0, v0, v1", "s_cbranch_scc1 -3", "s_endpgm"]
 
 
@@ -99,7 +99,7 @@ def test_loops_and_iterations_are_listed(shown: LoopsPanel) -> None:
 
 def test_a_click_on_a_column_selects_its_wave_and_shows_its_time(shown: LoopsPanel, ui: UiContext) -> None:
     box = shown.strip.bar_rect(14)
-    QTest.mouseClick(shown.strip, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
+    left_click(shown.strip, box.center().toPoint())
     one, row = shown.result.loops.iterations, int(shown.rows[14])
     selection = ui.session.selection.value
     assert (selection.wave.simd, selection.line, selection.hit) == (1, 1, 2)
@@ -112,9 +112,7 @@ def test_a_click_on_a_column_selects_its_wave_and_shows_its_time(shown: LoopsPan
 
 def test_a_click_on_a_row_does_the_same(shown: LoopsPanel, ui: UiContext) -> None:
     view = shown.view
-    QTest.mouseClick(
-        view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, view.row_top(1) + view.row_height // 2)
-    )
+    left_click(view.viewport(), QPoint(20, view.row_top(1) + view.row_height // 2))
     assert shown.strip.selected == (1, 2)
     assert ui.session.selection.value.hit == 1
 
@@ -220,7 +218,7 @@ def test_bubbles_are_ranked_and_a_click_selects(
     ]
     assert "54 of " in bubbles.note.text()
     at = bubbles.tree.visualRect(first).center()
-    QTest.mouseClick(bubbles.tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(80, at.y()))
+    left_click(bubbles.tree.viewport(), QPoint(80, at.y()))
     assert ui.session.selection.value.line == 1
     sheet = bubbles.sheet()
     assert len(list(sheet.rows)) == 1

@@ -17,7 +17,7 @@ from rcv_py.state.note_places import go_to_note, place_of_selection
 from rcv_py.state.session import Session
 from rcv_py.ui.app import App
 from tests.support.samples import write_sample
-from tests.ui.window import open_sample, settings_in, settle, window
+from tests.ui.window import open_sample, run_command, settings_in, settle, window
 
 HOSTILE = "<img src='http://x'> & \x1b[31m"
 
@@ -37,30 +37,30 @@ def _keeping(qapp: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture
-def app(_keeping: App, folder: Path, qtbot: QtBot) -> Iterator[App]:
+def app(_keeping: App, folder: Path) -> Iterator[App]:
     """The window of these tests, each time with a capture of its own, and notes of nobody else."""
     app, session = _keeping, _keeping.ui.session
     assert not session.experiments.value
     assert not session.bookmarks.value
-    open_sample(app, qtbot, folder)
-    keep(app, qtbot)
+    open_sample(app, folder)
+    keep(app)
     assert not session.notes.shown.value
     yield app
     assert not app.window.shown_errors, app.window.shown_errors
     app.window.close_capture()
-    settle(app, qtbot)
+    settle(app)
     session.experiments.set(())
     session.bookmarks.set(())
     app.ui.settings["notes.beside"] = False
 
 
-def keep(app: App, qtbot: QtBot) -> None:
+def keep(app: App) -> None:
     """Do now what the window would do a moment after the capture was shown."""
     app.window._keep_notes()
     if app.window.notes._first.isActive():
         app.window.notes._first.stop()
         app.window.notes._begin()
-    settle(app, qtbot)
+    settle(app)
 
 
 def places_of(app: App) -> NotePlaces:
@@ -81,7 +81,7 @@ def write(app: App, qtbot: QtBot, title: str, text: str = "") -> None:
     dialog.text.setPlainText(text)
     dialog.severity.setCurrentIndex(2)
     dialog.accept()
-    settle(app, qtbot)
+    settle(app)
 
 
 def test_a_note_is_written_listed_found_and_kept(app: App, qtbot: QtBot) -> None:
@@ -94,8 +94,7 @@ def test_a_note_is_written_listed_found_and_kept(app: App, qtbot: QtBot) -> None
     assert note.severity is Severity.ERROR
     assert session.notes.changes.value is None, "it is in a file"
     assert [one.title for one in places_of(app).read().notes] == ["waits for all"]
-    commands.run("go.notes")
-    settle(app, qtbot)
+    run_command(app, "go.notes")
     panel = app.window.workspace.panel("notes")
     assert [one.title for one in panel.notes] == ["waits for all"]
     session.select_line(9)
@@ -110,11 +109,11 @@ def test_a_note_is_written_listed_found_and_kept(app: App, qtbot: QtBot) -> None
     write(app, qtbot, "waits for most")
     assert titles(session) == ["waits for most"]
     session.notes.remove(note.id)
-    settle(app, qtbot)
+    settle(app)
     assert places_of(app).read().notes == ()
 
 
-def test_rows_and_times_are_marked(app: App, qtbot: QtBot) -> None:
+def test_rows_and_times_are_marked(app: App) -> None:
     session, trace = app.ui.session, app.ui.session.trace.value
     wave = trace.waves.id(0)
     middle = trace.span.middle
@@ -123,7 +122,7 @@ def test_rows_and_times_are_marked(app: App, qtbot: QtBot) -> None:
     of_wave = new_note(trace, Anchor(wave=wave), "wave")
     for note in (row, range_, of_wave):
         session.notes.put(note)
-    settle(app, qtbot)
+    settle(app)
     view = app.window.workspace.panel("isa").view
     assert set(view.noted) == {3, 5}
     assert "&lt;img" in view.with_notes(3, "<b>other</b>")
@@ -157,7 +156,7 @@ def test_what_an_agent_writes_appears_and_own_changes_stay(app: App, folder: Pat
     own.mkdir()  # nothing can be written there now
     trace = session.trace.value
     session.notes.put(new_note(trace, Anchor(), "not saved yet"))
-    settle(app, qtbot)
+    settle(app)
     assert any("not kept yet" in str(problem) for problem in session.problems.value)
     (folder / "annotations.json").write_text('[{"title": "an agent was here", "id": "a"}]')
     qtbot.waitUntil(lambda: len(session.notes.shown.value) == 2)
@@ -165,7 +164,7 @@ def test_what_an_agent_writes_appears_and_own_changes_stay(app: App, folder: Pat
     assert session.notes.changes.value is not None
     own.rmdir()
     app.window.notes._save()
-    settle(app, qtbot)
+    settle(app)
     assert session.notes.changes.value is None
     assert not any("not kept yet" in str(problem) for problem in session.problems.value)
     places_of(app).save(NoteChanges(put=(new_note(trace, Anchor(), "by a command"),)))
@@ -175,12 +174,12 @@ def test_what_an_agent_writes_appears_and_own_changes_stay(app: App, folder: Pat
     ]
     app.ui.settings["notes.beside"] = True
     session.notes.put(new_note(trace, Anchor(), "beside"))
-    settle(app, qtbot)
+    settle(app)
     assert "beside" in (folder / "annotations.json").read_text()
 
 
 def test_a_session_file_brings_everything_back(
-    app: App, folder: Path, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    app: App, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, path = app.ui.session, tmp_path / "mine.rcvsession"
     session.select_line(7)
@@ -188,18 +187,18 @@ def test_a_session_file_brings_everything_back(
     session.set_view(TimeWindow(80_000, 82_000))
     session.add_experiment(ChangeRequest(latency=(("memory", 0.5),)))
     session.notes.put(new_note(session.trace.value, Anchor(instructions=(7,)), "look"))
-    settle(app, qtbot)
+    settle(app)
     before = session.selection.value, session.bookmarks.value, session.view.value, session.experiments.value
     app.window.write_session(path)
-    settle(app, qtbot)
+    settle(app)
     assert read_session(path).capture == folder
     app.window.close_capture()
-    settle(app, qtbot)
+    settle(app)
     monkeypatch.setenv(PLACE, str(tmp_path / "somebody"))
     with window(settings_in(tmp_path / "other")) as another:
         another.window.opener.open(path)
-        settle(another, qtbot)
-        keep(another, qtbot)
+        settle(another)
+        keep(another)
         restored = another.ui.session
         assert titles(restored) == ["look"]
         assert before == (
@@ -211,11 +210,11 @@ def test_a_session_file_brings_everything_back(
         assert [one.title for one in places_of(another).read().notes] == ["look"]
 
 
-def test_where_one_was_is_kept_for_each_capture(app: App, folder: Path, qtbot: QtBot) -> None:
+def test_where_one_was_is_kept_for_each_capture(app: App, folder: Path) -> None:
     session = app.ui.session
     session.add_experiment(ChangeRequest(free=(3,)))
     app.window.close_capture()
-    settle(app, qtbot)
+    settle(app)
     session.experiments.set(())
-    open_sample(app, qtbot, folder)
+    open_sample(app, folder)
     assert session.experiments.value == (ChangeRequest(free=(3,)),)

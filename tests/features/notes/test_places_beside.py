@@ -9,8 +9,7 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.table.column_widths import PAD
 from tests.support import code_samples
-
-Settled = Callable[[], None]
+from tests.support.window_fixtures import Settled
 
 
 def place(row: int) -> str:
@@ -41,11 +40,10 @@ def test_hits_of_the_search_name_the_places_of_instructions(
     assert any(line < 0 for line in panel.hits.lines)  # lines of the sources, which are places themselves
 
 
-def test_the_number_of_a_hit_is_whole(ui: UiContext, open_in: Callable, settled: Settled, qtbot: Any) -> None:
-    panel = MatchesPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(260, 300)
-    panel.show()
+def test_the_number_of_a_hit_is_whole(
+    new_panel: Callable, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    panel = new_panel(MatchesPanel, 260, 300)
     open_in(code_samples.trace())
     ui.session.query.set(SearchQuery("a"))
     panel._soon.now()
@@ -60,11 +58,10 @@ def test_the_number_of_a_hit_is_whole(ui: UiContext, open_in: Callable, settled:
     assert all(len(text) <= room for text in shown), "file and line of a source are whole, too"
 
 
-def test_wait_arrows_name_both_places(ui: UiContext, open_in: Callable, settled: Settled, qtbot: Any) -> None:
-    panel = IsaPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(900, 400)
-    panel.show()
+def test_wait_arrows_name_both_places(
+    new_panel: Callable, open_in: Callable, settled: Settled, qtbot: Any
+) -> None:
+    panel = new_panel(IsaPanel, 900, 400)
     open_in(code_samples.trace(), [code_samples.two_waves()])
     qtbot.waitUntil(lambda: len(panel.view.arrows) > 0)
     settled()

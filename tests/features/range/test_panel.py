@@ -7,7 +7,6 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.iterations.segments import between_of
 from rcv_py.analysis.overview.range_costs import range_costs_of
@@ -25,11 +24,11 @@ from tests.ui.window import settle, show_panel
 
 
 @pytest.fixture
-def app(app: App, qtbot: QtBot) -> Iterator[App]:
+def app(app: App) -> Iterator[App]:
     session = app.ui.session
     session.fit_all()
     app.window.workspace.show_panel("clock_range")
-    show_panel(app, qtbot, "compute_unit")
+    show_panel(app, "compute_unit")
     yield app
     session.between.set(None)
     session.measure.set(None)
@@ -61,7 +60,7 @@ def first_tokens(app: App) -> tuple[int, int]:
     return int(np.argmax(line == often[0])), int(np.argmax(line == often[-1]))
 
 
-def test_a_dragged_range_brings_its_numbers_to_the_front(app: App, qtbot: QtBot) -> None:
+def test_a_dragged_range_brings_its_numbers_to_the_front(app: App) -> None:
     app.window.workspace.show_panel("token_details")
     plot = unit_of(app).timeline.plot
     y = round(plot.y_of(0))
@@ -72,15 +71,15 @@ def test_a_dragged_range_brings_its_numbers_to_the_front(app: App, qtbot: QtBot)
     QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, right)
     panel, session = panel_of(app), app.ui.session
     assert session.measure.value is not None
-    settle(app, qtbot)
+    settle(app)
     assert not panel.visibleRegion().isEmpty()
     assert panel.answered.costs.window == session.measure.value
 
 
-def test_the_numbers_are_those_of_the_analysis_and_of_the_command(app: App, qtbot: QtBot) -> None:
+def test_the_numbers_are_those_of_the_analysis_and_of_the_command(app: App) -> None:
     session, window = app.ui.session, middle(app)
     session.measure.set(window)
-    settle(app, qtbot)
+    settle(app)
     panel = panel_of(app)
     rows = session.choice.rows
     found = range_costs_of(window).of(session.trace.value, session.store.batches, rows)
@@ -95,30 +94,28 @@ def test_the_numbers_are_those_of_the_analysis_and_of_the_command(app: App, qtbo
     assert run(*words[1:], "--csv").out.splitlines() == sheet.csv().splitlines()
 
 
-def test_a_newer_range_takes_the_place_of_the_older(app: App, qtbot: QtBot) -> None:
+def test_a_newer_range_takes_the_place_of_the_older(app: App) -> None:
     session, window = app.ui.session, middle(app)
     for begin in range(5):
         session.measure.set(TimeWindow(window.begin + begin, window.end))
         panel_of(app)._soon.now()
-    settle(app, qtbot)
+    settle(app)
     assert panel_of(app).answered.window == session.measure.value
 
 
-def test_two_clicks_measure_from_one_instruction_to_another_over_all_iterations(
-    app: App, qtbot: QtBot
-) -> None:
+def test_two_clicks_measure_from_one_instruction_to_another_over_all_iterations(app: App) -> None:
     session = app.ui.session
     wave, (a, b) = session.wave(), first_tokens(app)
     session.select_token(wave.id, a)
     session.measure_from()
-    settle(app, qtbot)
+    settle(app)
     assert "Click the instruction" in panel_of(app).text.toPlainText()
     session.select_token(wave.id, b)
     first, last = int(wave.tokens.line[a]), int(wave.tokens.line[b])
     begin = wave.tokens.span(a).begin
     assert session.between.value == MeasuredPair(first, last, begin)
     assert session.measure.value == TimeWindow(begin, wave.tokens.span(b).end)
-    settle(app, qtbot)
+    settle(app)
     found = panel_of(app).answered
     expected = between_of(first, last).of(session.trace.value, session.store.batches, session.choice.rows)
     assert found.steps == expected
@@ -141,7 +138,7 @@ def actions(app: App, row: int) -> dict[str, object]:
     return dict(panel.actions_at(panel.source.selected_row, span.begin))
 
 
-def test_the_menu_of_an_execution(app: App, qtbot: QtBot) -> None:
+def test_the_menu_of_an_execution(app: App) -> None:
     session = app.ui.session
     wave, (a, _) = session.wave(), first_tokens(app)
     session.select_token(wave.id, a)
@@ -156,7 +153,7 @@ def test_the_menu_of_an_execution(app: App, qtbot: QtBot) -> None:
     offered["Copy the instruction"]()
     assert QApplication.clipboard().text() == session.trace.value.code.text[line]
     offered[f"Go to instruction {line}"]()
-    settle(app, qtbot)
+    settle(app)
     assert not app.window.workspace.docks["isa"].panel.visibleRegion().isEmpty()
     assert session.selection.value.line == line
     offered["Bookmark"]()

@@ -23,13 +23,12 @@ from rcv_py.state.selection import Hover
 from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.table.column_widths import PAD
 from tests.support.code_samples import SOURCES, code_table, trace, two_waves
-from tests.support.mouse import move_mouse
-from tests.support.window_fixtures import panel_fixture
-
-Settled = Callable[[], None]
-
+from tests.support.mouse import left_click, move_mouse
+from tests.support.window_fixtures import Settled, opened_fixture, panel_fixture
 
 source = panel_fixture(SourcePanel, 700, 300, "view.table")
+opened = opened_fixture("source", lambda: (trace(), [two_waves()]))
+unread = opened_fixture("source", lambda: (trace(),))  # Its waves are not read
 
 
 def cell(panel: SourcePanel, row: int, column: str) -> str:
@@ -43,66 +42,57 @@ def test_without_debug_information_it_says_what_to_do(source: SourcePanel, open_
     assert "-g" in source.empty.sentence.text()
 
 
-def test_the_hottest_file_is_shown_with_its_costs(source: SourcePanel, open_settled: Callable) -> None:
-    open_settled(trace())
-    assert source.files.currentText().split()[0] == "kernels/attn.py"
-    assert source.files.toolTip() == "/src/kernels/attn.py"
-    assert source.view.table.rowCount() == 4
-    assert cell(source, 2, "cost") == "2,310"  # 2000 + 10 idle, and 300
-    assert cell(source, 2, "share") == "74.3"
-    assert cell(source, 0, "cost") == ""
+def test_the_hottest_file_is_shown_with_its_costs(unread: SourcePanel) -> None:
+    assert unread.files.currentText().split()[0] == "kernels/attn.py"
+    assert unread.files.toolTip() == "/src/kernels/attn.py"
+    assert unread.view.table.rowCount() == 4
+    assert cell(unread, 2, "cost") == "2,310"  # 2000 + 10 idle, and 300
+    assert cell(unread, 2, "share") == "74.3"
+    assert cell(unread, 0, "cost") == ""
 
 
 def test_inclusive_charges_every_place_of_a_chain(
-    source: SourcePanel, ui: UiContext, open_settled: Callable, settled: Settled, qtbot: object
+    unread: SourcePanel, settled: Settled, qtbot: object
 ) -> None:
-    open_settled(trace())
-    source.show_file(1)
+    unread.show_file(1)
     settled()
-    assert cell(source, 1, "cost") == "600"
-    ui.session.source_cost.set(SourceCost.INCLUSIVE)
-    qtbot.waitUntil(lambda: cell(source, 1, "cost") == "900")
-    assert source.how.currentText() == "Inclusive"
+    assert cell(unread, 1, "cost") == "600"
+    unread.session.source_cost.set(SourceCost.INCLUSIVE)
+    qtbot.waitUntil(lambda: cell(unread, 1, "cost") == "900")
+    assert unread.how.currentText() == "Inclusive"
 
 
-def test_clicks_go_to_the_code_and_come_back(
-    source: SourcePanel, ui: UiContext, open_settled: Callable, settled: Settled
-) -> None:
-    open_settled(trace(), [two_waves()])
-    port = source.view.viewport()
-    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=source.view.cell_rect(2, "text").center())
-    assert ui.session.selection.value.source == (0, 3)
-    assert ui.session.selection.value.line == 3, "the most expensive instruction of the line"
-    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=source.view.cell_rect(0, "text").center())
-    assert ui.session.selection.value.source == (0, 3), "a line without code selects nothing"
-    assert source.view.current == 0
-    ui.session.select_line(4)
+def test_clicks_go_to_the_code_and_come_back(opened: SourcePanel, settled: Settled) -> None:
+    port = opened.view.viewport()
+    left_click(port, opened.view.cell_rect(2, "text").center())
+    assert opened.session.selection.value.source == (0, 3)
+    assert opened.session.selection.value.line == 3, "the most expensive instruction of the line"
+    left_click(port, opened.view.cell_rect(0, "text").center())
+    assert opened.session.selection.value.source == (0, 3), "a line without code selects nothing"
+    assert opened.view.current == 0
+    opened.session.select_line(4)
     settled()
-    assert source.files.currentText().split()[0] == "lib/attn.py"
-    assert source.view.current == 1
+    assert opened.files.currentText().split()[0] == "lib/attn.py"
+    assert opened.view.current == 1
 
 
-def test_an_inline_chain_is_a_breadcrumb(
-    source: SourcePanel, ui: UiContext, open_settled: Callable, settled: Settled
-) -> None:
-    open_settled(trace(), [two_waves()])
-    ui.session.select_line(2)
+def test_an_inline_chain_is_a_breadcrumb(opened: SourcePanel, settled: Settled) -> None:
+    opened.session.select_line(2)
     settled()
-    assert not source.chain.isHidden()
-    assert source.chain.text().index("attn.py:2") < source.chain.text().index("attn.py:3")
-    source.chain.linkActivated.emit("1:2")
+    assert not opened.chain.isHidden()
+    assert opened.chain.text().index("attn.py:2") < opened.chain.text().index("attn.py:3")
+    opened.chain.linkActivated.emit("1:2")
     settled()
-    assert source.files.currentText().split()[0] == "lib/attn.py"
-    assert source.view.current == 1
-    assert ui.session.selection.value.source == (0, 3), "looking at a caller selects nothing"
+    assert opened.files.currentText().split()[0] == "lib/attn.py"
+    assert opened.view.current == 1
+    assert opened.session.selection.value.source == (0, 3), "looking at a caller selects nothing"
 
 
-def test_hover_is_shared(source: SourcePanel, ui: UiContext, open_settled: Callable) -> None:
-    open_settled(trace())
-    move_mouse(source.view.viewport(), source.view.cell_rect(2, "text").center())
+def test_hover_is_shared(unread: SourcePanel, ui: UiContext) -> None:
+    move_mouse(unread.view.viewport(), unread.view.cell_rect(2, "text").center())
     assert ui.session.hover.value == Hover(source=(0, 3))
     ui.session.hover.set(Hover(line=1))
-    assert source.view.tinted == {1}
+    assert unread.view.tinted == {1}
 
 
 def test_a_file_without_a_copy_lists_its_lines(
@@ -115,7 +105,7 @@ def test_a_file_without_a_copy_lists_its_lines(
     assert cell(source, 1, "line") == "3"
     assert source.note.text().startswith("The copy of lost.py is missing.")
     port = source.view.viewport()
-    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=source.view.cell_rect(1, "line").center())
+    left_click(port, source.view.cell_rect(1, "line").center())
     assert ui.session.selection.value.source == (2, 3)
 
 
@@ -128,27 +118,23 @@ def test_a_line_behind_the_end_of_the_file_is_safe(source: SourcePanel, open_set
     source.view.viewport().grab()
 
 
-def test_finding_marks_and_walks(source: SourcePanel, open_settled: Callable) -> None:
-    open_settled(trace())
-    assert source.focus_search()
-    QTest.keyClicks(source.find_bar.field, "a")
-    assert source.find_bar.count.text() == "3 found"
-    QTest.keyClick(source.find_bar.field, Qt.Key.Key_Return)
-    assert source.view.current == 0
-    QTest.keyClick(source.find_bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-    assert source.view.current == 2
+def test_finding_marks_and_walks(unread: SourcePanel) -> None:
+    assert unread.focus_search()
+    QTest.keyClicks(unread.find_bar.field, "a")
+    assert unread.find_bar.count.text() == "3 found"
+    QTest.keyClick(unread.find_bar.field, Qt.Key.Key_Return)
+    assert unread.view.current == 0
+    QTest.keyClick(unread.find_bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert unread.view.current == 2
 
 
-def test_the_hottest_lines_come_one_after_the_other(
-    source: SourcePanel, ui: UiContext, open_settled: Callable
-) -> None:
-    open_settled(trace(), [two_waves()])
-    source.step_hottest(+1)
-    assert ui.session.selection.value.source == (0, 3)
-    source.step_hottest(+1)
-    assert ui.session.selection.value.source == (0, 2)
-    source.step_hottest(-1)
-    assert ui.session.selection.value.source == (0, 3)
+def test_the_hottest_lines_come_one_after_the_other(opened: SourcePanel) -> None:
+    opened.step_hottest(+1)
+    assert opened.session.selection.value.source == (0, 3)
+    opened.step_hottest(+1)
+    assert opened.session.selection.value.source == (0, 2)
+    opened.step_hottest(-1)
+    assert opened.session.selection.value.source == (0, 3)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -201,20 +187,17 @@ def with_lines(*lines: str) -> Trace:
     return replace(base, sources=(base.sources[0]._replace(lines=lines), *base.sources[1:]))
 
 
-def test_numbers_beside_the_bar_take_no_room_of_80_characters(
-    source: SourcePanel, open_settled: Callable
-) -> None:
-    open_settled(trace())
-    view = source.view
+def test_numbers_beside_the_bar_take_no_room_of_80_characters(unread: SourcePanel) -> None:
+    view = unread.view
     assert [column.id for column in view.table.columns] == ["line", "share", "bar", "cost", "text"]
 
     def shown() -> list[str]:
         return [one.id for at, one in enumerate(view.table.columns) if not view.isColumnHidden(at)]
 
     for width, expected in ((1000, "line share bar cost text"), (330, "line bar text")):
-        source.resize(width, 300)
+        unread.resize(width, 300)
         assert shown() == expected.split(), width
-    source.resize(740, 300)
+    unread.resize(740, 300)
     assert shown() == ["line", "bar", "text"]
     assert view.cell_rect(0, "text").left() <= 85
     assert view.chars_in(view.cell_rect(0, "text").width() - 2 * PAD) >= 80
@@ -293,7 +276,7 @@ def test_the_function_in_view_keeps_its_heading(source: SourcePanel, open_settle
     assert view.heading == 1
     view.verticalScrollBar().setValue(80 * view.row_height)
     assert view.heading == 63
-    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.viewport().rect().topLeft())
+    left_click(view.viewport(), view.viewport().rect().topLeft())
     assert source.session.selection.value.source is None, "it is a way back, no line"
 
 
@@ -364,9 +347,8 @@ def test_a_file_without_a_copy_is_located(
     source.ui.settings["sources.map"] = ""
 
 
-def test_a_file_with_a_copy_needs_no_place(source: SourcePanel, open_settled: Callable) -> None:
-    open_settled(trace())
-    assert not source.locate.isVisible()
+def test_a_file_with_a_copy_needs_no_place(unread: SourcePanel) -> None:
+    assert not unread.locate.isVisible()
 
 
 def test_the_selected_line_opens_in_the_editor_of_the_settings(

@@ -17,11 +17,8 @@ from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
 from tests.support.opened import all_waves, sample_trace
 from tests.support.pmc import write_long
-from tests.support.window_fixtures import panel_fixture
+from tests.support.window_fixtures import Settled, panel_fixture
 from tests.ui.window import SAMPLE, SAMPLES
-
-Settled = Callable[[], None]
-
 
 summary = panel_fixture(SummaryPanel, 1280, 300)
 

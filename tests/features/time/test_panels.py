@@ -35,13 +35,10 @@ DRAWINGS = (
 
 
 @pytest.fixture
-def shown(ui: UiContext, open_in: Callable, settled: Callable, qtbot: object) -> CanvasBot:
+def shown(new_panel: Callable, ui: UiContext, open_in: Callable, settled: Callable) -> CanvasBot:
     """Three waves in rows 0, 1 and 2, from cycle 1000 on."""
     open_in(*made_trace(DRAWINGS, begin=1000))
-    panel = ComputeUnitPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(900, 240)
-    panel.show()
+    panel = new_panel(ComputeUnitPanel, 900, 240)
     panel._rebuild.now()
     settled()
     bot = CanvasBot(panel.timeline.plot)

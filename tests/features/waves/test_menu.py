@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
 from rcv_py.ui.table import command_text
@@ -30,27 +29,27 @@ def idle(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def app(folder: Path, qtbot: QtBot) -> Iterator[App]:
+def app(folder: Path) -> Iterator[App]:
     """A window with waves that work after one, the first, that left early."""
     with window() as made:
         for name in ("causes", "waits", "loops", "bubbles", "latency", "summary", "triage"):
             made.window.workspace.show_panel(name)
-        open_sample(made, qtbot, folder)
+        open_sample(made, folder)
         yield made
 
 
-def wanted(app: App, name: str, qtbot: QtBot) -> object:
+def wanted(app: App, name: str) -> object:
     app.ui.results.want(name)
-    settle(app, qtbot)
+    settle(app)
     return app.ui.results.cell(name).value
 
 
-def test_panels_follow_and_the_window_says_which_waves_they_are_of(app: App, qtbot: QtBot) -> None:
+def test_panels_follow_and_the_window_says_which_waves_they_are_of(app: App) -> None:
     """One window for all of it, since a window takes seconds to make."""
     _a_wave_that_works_is_shown_first(app)
     _copied_commands_name_the_waves(app)
     _the_status_bar_and_the_menu_say_and_choose(app)
-    _what_explains_follows_the_choice(app, qtbot)
+    _what_explains_follows_the_choice(app)
     _a_choice_of_the_user_is_left_alone(app)
 
 
@@ -86,17 +85,17 @@ def _a_choice_of_the_user_is_left_alone(app: App) -> None:
     assert session.selection.value.wave == wave
 
 
-def _what_explains_follows_the_choice(app: App, qtbot: QtBot) -> None:
+def _what_explains_follows_the_choice(app: App) -> None:
     session = app.ui.session
     for name in ("working", "all", "early-exit"):
         session.waves.set(name)
         waves = waves_of(session.trace.value.path, name)
         stall = sum(token.stall for wave in waves for token in wave.tokens)
-        assert wanted(app, "attribution", qtbot).total_stall == stall
-        assert wanted(app, "bubbles", qtbot).waves == len(waves)
-        assert wanted(app, "loops", qtbot).waves == len(waves)
-        assert wanted(app, "waits", qtbot).waves == len(waves)
-        found = wanted(app, "findings", qtbot)
+        assert wanted(app, "attribution").total_stall == stall
+        assert wanted(app, "bubbles").waves == len(waves)
+        assert wanted(app, "loops").waves == len(waves)
+        assert wanted(app, "waits").waves == len(waves)
+        found = wanted(app, "findings")
         assert found.choice.waves == len(waves)
         assert (found.bound_class is None) == (name == "early-exit"), "one population does not stand for all"
         note = app.window.workspace.panel("waits")
@@ -140,14 +139,14 @@ def _copied_commands_name_the_waves(app: App) -> None:
     app.ui.session.waves.set("working")
 
 
-def test_a_capture_without_working_waves_says_so(blank: App, qtbot: QtBot, idle: Path) -> None:
+def test_a_capture_without_working_waves_says_so(blank: App, idle: Path) -> None:
     read = plain(idle)
     ran = {token.line for wave in read.waves for token in wave.tokens}
     instructions = [row for row in read.code if not str(row[0]).startswith(LABEL)]
-    open_sample(blank, qtbot, sample_path("matmul_small"))
+    open_sample(blank, sample_path("matmul_small"))
     assert not blank.window.status.waves.isVisible()  # all waves work: there is nothing to say
-    open_sample(blank, qtbot, idle)
-    show_panel(blank, qtbot, "triage")
+    open_sample(blank, idle)
+    show_panel(blank, "triage")
     assert blank.window.status.waves.text() == "no wave works"
     panel = blank.window.workspace.docks["triage"].panel
     said = panel.empty.sentence.text()

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from pytestqt.qtbot import QtBot
 
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.window import TimeWindow
@@ -76,21 +75,21 @@ def test_the_title_of_an_axis_follows(app: App) -> None:
 
 
 @pytest.fixture
-def app(app: App, qtbot: QtBot) -> Iterator[App]:
+def app(app: App) -> Iterator[App]:
     """The sample in nanoseconds."""
     app.ui.settings["timeline.units"] = "ns"
-    settle(app, qtbot)
+    settle(app)
     yield app
     app.ui.settings["timeline.units"] = "cycles"
     app.ui.session.clock_range.set(None)
 
 
-def test_the_fields_of_the_clock_range_follow(app: App, qtbot: QtBot) -> None:
+def test_the_fields_of_the_clock_range_follow(app: App) -> None:
     session, picker = app.ui.session, app.window.workspace.docks["wave_picker"].panel
     times = Times.of(session.trace.value, app.ui.settings)
     begin, end = session.trace.value.span.begin + 101, session.trace.value.span.begin + 5001
     session.clock_range.set(TimeWindow(begin, end))
-    settle(app, qtbot)
+    settle(app)
     assert (picker.begin.text(), picker.end.text()) == (times.at(begin), times.at(end))
     assert "time since the trace began" in picker.range_title.text()
     picker.end.setText("10 µs")
@@ -104,10 +103,9 @@ def test_the_fields_of_the_clock_range_follow(app: App, qtbot: QtBot) -> None:
     assert "46.72 µs" in picker.end.toolTip()
 
 
-def test_sums_of_instructions_and_the_duration_follow(app: App, qtbot: QtBot) -> None:
+def test_sums_of_instructions_and_the_duration_follow(app: App) -> None:
     trace, workspace = app.ui.session.trace.value, app.window.workspace
-    workspace.show_panel("triage")
-    settle(app, qtbot)
+    show_panel(app, "triage")
     view, times = workspace.panel("isa").view, Times.of(trace, app.ui.settings)
     row = int(np.argmax(trace.code.latency))
     for name in ("latency", "stall", "idle"):
@@ -120,16 +118,16 @@ def test_sums_of_instructions_and_the_duration_follow(app: App, qtbot: QtBot) ->
     alone = "matmul_tiled alone 98,436 cycles"
     assert (duration.text, duration.of) == ("52.2 µs", f"104,468 cycles; {alone}")
     app.ui.settings["timeline.units"] = "cycles"
-    settle(app, qtbot)
+    settle(app)
     duration = next(one for one in workspace.panel("triage").strip.numbers if one.id == "duration")
     assert duration.text == "104,468 cycles"
     assert view.table.text(row, view.table.column_of("latency")) == f"{trace.code.latency[row]:,}"
 
 
-def test_the_large_distribution_follows(app: App, qtbot: QtBot) -> None:
+def test_the_large_distribution_follows(app: App) -> None:
     trace = app.ui.session.trace.value
     app.ui.session.select_line(int(np.argmax(trace.code.stall)))
-    panel = show_panel(app, qtbot, "distribution")
+    panel = show_panel(app, "distribution")
     times = Times.of(trace, app.ui.settings)
     slowest = times.number(int(panel.view.values[panel.shown[0]]))
     assert panel.table.table.text(0, panel.table.table.column_of("latency")) == slowest
@@ -146,8 +144,8 @@ def test_the_large_distribution_follows(app: App, qtbot: QtBot) -> None:
     app.window.workspace.docks["distribution"].close()
 
 
-def test_the_table_of_events_follows(app: App, qtbot: QtBot) -> None:
-    panel = show_panel(app, qtbot, "events")
+def test_the_table_of_events_follows(app: App) -> None:
+    panel = show_panel(app, "events")
     table = panel.view.table
     if table.rowCount():
         assert table.text(0, table.column_of("start")).endswith("µs")
@@ -158,13 +156,13 @@ def test_the_table_of_events_follows(app: App, qtbot: QtBot) -> None:
 # -- hits are counted from 1 ----------------------------------------------------------------------------
 
 
-def test_every_text_that_takes_a_hit_back_takes_the_number_it_printed(app: App, qtbot: QtBot) -> None:
+def test_every_text_that_takes_a_hit_back_takes_the_number_it_printed(app: App) -> None:
     session, workspace = app.ui.session, app.window.workspace
     trace = session.trace.value
     session.select_line(int(np.argmax(trace.code.stall)))
-    settle(app, qtbot)
+    settle(app)
     session.select_hit(2)
-    settle(app, qtbot)
+    settle(app)
     wave, line = session.selection.value.wave, session.selection.value.line
     place = str(session.selection.value)
     assert place == f"{wave}:instruction {line} hit 3"
@@ -176,14 +174,12 @@ def test_every_text_that_takes_a_hit_back_takes_the_number_it_printed(app: App, 
     details.hit.editingFinished.emit()
     assert session.selection.value.hit == 1
     session.latency_mode.set(LatencyMode.ITERATION)
-    settle(app, qtbot)
+    settle(app)
     isa = workspace.panel("isa")
     assert "--hit=2" in isa.command_line()
     assert f"Hit 2 of {wave}" in isa.caption()
     session.latency_mode.set(LatencyMode.SUM_ALL)
-    workspace.show_panel("distribution")
-    settle(app, qtbot)
-    panel = workspace.panel("distribution")
+    panel = show_panel(app, "distribution")
     at = panel.sheet().headers.index("hit, from 1")
     own = [row[at] for row in panel.sheet().rows if row[0] == str(wave)]
     assert min(own) == 1

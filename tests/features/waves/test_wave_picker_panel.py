@@ -97,12 +97,12 @@ def test_cycles_are_read_as_people_write_them(text: str, value: int | None) -> N
     assert cycles_in(text) == value
 
 
-def test_the_wave_panel_follows_and_leads(app: App, qtbot: QtBot) -> None:
+def test_the_wave_panel_follows_and_leads(app: App) -> None:
     session, picker = app.ui.session, app.window.workspace.docks["wave_picker"].panel
     trace = session.trace.value
     last = trace.waves.id(len(trace.waves) - 1)
     session.select_wave(last)
-    settle(app, qtbot)
+    settle(app)
     assert [picker.boxes[name].currentText() for name in ("se", "simd", "slot", "wid")] == [
         str(value) for value in (last.se, last.simd, last.slot, last.wid)
     ]
@@ -113,7 +113,7 @@ def test_the_wave_panel_follows_and_leads(app: App, qtbot: QtBot) -> None:
     assert (trace.waves.end - trace.waves.begin)[row] == (trace.waves.end - trace.waves.begin).max()
 
 
-def test_the_clock_range_is_checked(app: App, qtbot: QtBot) -> None:
+def test_the_clock_range_is_checked(app: App) -> None:
     session, picker = app.ui.session, app.window.workspace.docks["wave_picker"].panel
     begin = session.trace.value.span.begin
     picker.begin.setText(f"{begin:,}")
@@ -124,7 +124,7 @@ def test_the_clock_range_is_checked(app: App, qtbot: QtBot) -> None:
     picker.end.setText(str(begin + 100))
     picker.end.editingFinished.emit()
     assert session.clock_range.value == TimeWindow(begin, begin + 100)
-    settle(app, qtbot)
+    settle(app)
     assert not picker.end.property("invalid")
     assert "count" in picker.counted.text()
     picker.reset.click()
@@ -133,19 +133,19 @@ def test_the_clock_range_is_checked(app: App, qtbot: QtBot) -> None:
     assert session.clock_range.value == session.view.value
 
 
-def test_the_instruction_panel_tells_hits_waits_and_totals(app: App, qtbot: QtBot) -> None:
+def test_the_instruction_panel_tells_hits_waits_and_totals(app: App) -> None:
     session, panel = app.ui.session, app.window.workspace.docks["token_details"].panel
     code = session.trace.value.code
     tokens = session.wave().tokens
     line = int(np.bincount(tokens.line[tokens.line >= 0]).argmax())
     session.select_line(line)
     session.select_hit(0)
-    settle(app, qtbot)
+    settle(app)
     assert code.text[line] in panel.head.toPlainText()
     assert f"{int(code.hits[line]):,}" in panel.all.toPlainText()
     assert panel.of.text() == f"of {session.hits():,}"
     panel.after.click()
-    settle(app, qtbot)
+    settle(app)
     assert session.selection.value.hit == 1
     panel.hit.setText("1")
     panel.hit.editingFinished.emit()
@@ -170,7 +170,7 @@ def test_small_shares_are_text_not_markup() -> None:
 def test_a_search_makes_the_panel_no_wider(app: App, qtbot: QtBot) -> None:
     panel = app.window.workspace.panel("search")
     matches = app.window.workspace.panel("matches")
-    show_panel(app, qtbot, "matches")
+    show_panel(app, "matches")
     before = panel.minimumSizeHint().width()
     app.ui.session.query.set(SearchQuery("v_"))
     qtbot.waitUntil(lambda: bool(len(matches.hits.lines)))
@@ -188,7 +188,7 @@ def test_search_counts_walks_and_marks(app: App, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: len(panel.hits.lines) >= len(expected))
     assert [line for line in panel.hits.lines if line >= 0] == expected
     panel.step(1)
-    settle(app, qtbot)
+    settle(app)
     assert session.selection.value.line == expected[0]
     assert bar.count.text() == f"1 of {len(panel.hits.lines):,}"
     app.ui.commands.run("search.next")
@@ -200,7 +200,7 @@ def test_search_counts_walks_and_marks(app: App, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: "no such thing" in panel.empty.sentence.text())
 
 
-def test_history_and_bookmarks(app: App, qtbot: QtBot) -> None:
+def test_history_and_bookmarks(app: App) -> None:
     session, workspace = app.ui.session, app.window.workspace
     history = workspace.panel("history")
     session.select_line(4)
@@ -208,8 +208,8 @@ def test_history_and_bookmarks(app: App, qtbot: QtBot) -> None:
     session.toggle_bookmark()
     session.select_line(6)
     session.zoom(0.5)
-    show_panel(app, qtbot, "history")
-    show_panel(app, qtbot, "history")
+    show_panel(app, "history")
+    show_panel(app, "history")
     assert history.places[0].visit == -1
     row = next(
         at for at, place in enumerate(history.places) if place.visit >= 0 and place.selection.line == 4
@@ -220,13 +220,13 @@ def test_history_and_bookmarks(app: App, qtbot: QtBot) -> None:
     assert next(iter(history.sheet().rows))[0] == "bookmark"
 
 
-def test_waves_that_could_not_be_read_are_not_said_to_count(app: App, qtbot: QtBot) -> None:
+def test_waves_that_could_not_be_read_are_not_said_to_count(app: App) -> None:
     session, picker = app.ui.session, app.window.workspace.docks["wave_picker"].panel
     waves = len(session.trace.value.waves)
     assert picker.counted.text() == f"All {waves} waves count."
     session.store.missing[0] = "0.json is missing."
     session.wave_loaded()
-    settle(app, qtbot)
+    settle(app)
     assert picker.counted.text() == f"{waves - 1} of {waves} waves count. 1 wave could not be read."
     session.store.missing.clear()
     session.wave_loaded()

@@ -20,11 +20,8 @@ from tests.support.samples import sample_path
 
 
 @pytest.fixture
-def shown(ui: UiContext, qtbot: QtBot, open_in: Callable[..., None]) -> WhatIfPanel:
-    panel = WhatIfPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(1200, 300)
-    panel.show()
+def shown(new_panel: Callable, open_in: Callable[..., None]) -> WhatIfPanel:
+    panel = new_panel(WhatIfPanel, 1200, 300)
     assert panel.command_line() is None
     trace = sample_trace("matmul_small")
     open_in(trace, [all_waves(trace)])

@@ -36,9 +36,9 @@ def opened(qapp: object) -> Iterator[App]:
 
 
 @pytest.fixture
-def app(opened: App, qtbot: QtBot) -> App:
+def app(opened: App) -> App:
     if opened.ui.session.trace.value is None:
-        open_sample(opened, qtbot)
+        open_sample(opened)
     return opened
 
 
@@ -46,21 +46,19 @@ def app(opened: App, qtbot: QtBot) -> App:
 
 
 @pytest.mark.parametrize("name", ["whatif", "roofline"])
-def test_it_is_a_standing_tab_that_stays_closed_where_it_was_closed(
-    name: str, app: App, qtbot: QtBot
-) -> None:
+def test_it_is_a_standing_tab_that_stays_closed_where_it_was_closed(name: str, app: App) -> None:
     workspace = app.window.workspace
     dock = workspace.docks[name]
     workspace.reset_layout()
     assert dock.is_open
-    run_command(app, qtbot, f"view.panel_{name}")
+    run_command(app, f"view.panel_{name}")
     assert dock.is_seen
     dock.close()
     kept = workspace.save()
     workspace.reset_layout()
     assert dock.is_open
     workspace.load(kept)
-    settle(app, qtbot)
+    settle(app)
     assert not dock.is_open, "it stays away with the layout that had it not"
     workspace.reset_layout()
 
@@ -95,7 +93,7 @@ def test_the_critical_path_is_drawn_when_it_is_switched_on(app: App, qtbot: QtBo
     assert panel.path is None, "nothing is computed before"
     panel.filter.set_on([PATH], True)
     qtbot.waitUntil(lambda: panel.path is not None and panel.path.path is not None)
-    settle(app, qtbot)
+    settle(app)
     path, index = panel.path.path, app.ui.session.trace.value.waves
     row = app.ui.session.wave_row
     unit = np.flatnonzero((index.se == index.se[row]) & (index.cu == index.cu[row]))
@@ -105,7 +103,7 @@ def test_the_critical_path_is_drawn_when_it_is_switched_on(app: App, qtbot: QtBo
     tip = panel.path.tip(int(path.wave[at]), int(path.begin[at]))
     assert "critical path" in tip
     panel.filter.set_on([PATH], False)
-    settle(app, qtbot)
+    settle(app)
     assert panel.path.path is None
     qtbot.waitUntil(lambda: panel.legend.swatches[0].name != "critical path")
 
@@ -169,7 +167,7 @@ def test_the_roofline_panel_shows_what_the_command_prints(app: App, qtbot: QtBot
     app.ui.commands.run("view.panel_roofline")
     panel = app.window.workspace.panel("roofline")
     qtbot.waitUntil(lambda: panel.roofline is not None)
-    settle(app, qtbot)
+    settle(app)
     assert panel.roofline.scopes
     assert len(list(panel.sheet().rows)) == len(panel.roofline.scopes)
     assert panel.command_line()[:2] == ("rcv", "roofline")
@@ -185,10 +183,10 @@ def test_the_roofline_panel_shows_what_the_command_prints(app: App, qtbot: QtBot
 # -- registers ------------------------------------------------------------------------------------------
 
 
-def test_registers_that_are_held_are_a_column_when_somebody_wants_it(app: App, qtbot: QtBot) -> None:
+def test_registers_that_are_held_are_a_column_when_somebody_wants_it(app: App) -> None:
     view, code = app.window.workspace.panel("isa").view, app.ui.session.trace.value.code
     assert not view.table.has_column(HELD)
-    run_command(app, qtbot, "isa.registers")
+    run_command(app, "isa.registers")
     column = view.table.columns[view.table.column_of(HELD)]
     pressure = live_registers(code).pressure
     assert np.array_equal(column.values, pressure[:, RegisterFile.VGPR] + pressure[:, RegisterFile.AGPR])
@@ -196,7 +194,7 @@ def test_registers_that_are_held_are_a_column_when_somebody_wants_it(app: App, q
     assert f"instruction {peak}" in view.tip(peak, HELD)
     assert "VGPR" in view.tip(peak, HELD)
     assert not view.grab().isNull()
-    run_command(app, qtbot, "isa.registers")
+    run_command(app, "isa.registers")
     assert not view.table.has_column(HELD)
 
 
@@ -212,9 +210,9 @@ def test_the_summary_says_the_most_that_are_held(app: App) -> None:
 # -- the selected instruction ---------------------------------------------------------------------------
 
 
-def test_the_selected_instruction_says_what_it_does_and_who_hides_it(app: App, qtbot: QtBot) -> None:
+def test_the_selected_instruction_says_what_it_does_and_who_hides_it(app: App) -> None:
     app.ui.session.select_line(LINE)
-    settle(app, qtbot)
+    settle(app)
     panel = app.window.workspace.panel("token_details")
     assert panel.facts.help.mnemonic == "s_waitcnt"
     assert panel.facts.help.what not in panel.head.toPlainText(), "the next line says it with its number"
@@ -234,13 +232,13 @@ def test_a_file_of_amd_adds_its_words_and_one_that_is_none_says_so(tmp_path: Pat
     assert "other.xml" in described(str(other), "gfx942", "v_add_f32")
 
 
-def test_an_instruction_is_tried_without_its_cost(app: App, qtbot: QtBot) -> None:
+def test_an_instruction_is_tried_without_its_cost(app: App) -> None:
     app.ui.session.select_line(LINE)
-    settle(app, qtbot)
+    settle(app)
     panel = app.window.workspace.panel("token_details")
     assert "What if it took no time?" in panel.text.toPlainText()
     panel.text.anchorClicked.emit(QUrl("try:0"))
-    settle(app, qtbot)
+    settle(app)
     assert app.ui.session.experiments.value[0].free == (LINE,)
     assert app.window.workspace.docks["whatif"].is_seen
     app.ui.session.experiments.set(())

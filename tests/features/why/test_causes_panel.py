@@ -17,10 +17,10 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
-from tests.support.window_fixtures import panel_fixture
+from tests.support.mouse import left_click
+from tests.support.window_fixtures import Settled, panel_fixture
 from tests.ui.window import SAMPLES
 
-Settled = Callable[[], None]
 NAME, BAR, STALL, SHARE, IDLE, TIMES = map(
     list(WIDTHS).index, ("name", "bar", "cycles", "share", "idle", "hits")
 )
@@ -70,7 +70,7 @@ def cell(panel: CausesPanel, index: QModelIndex, column: int) -> str:
 
 def click(panel: CausesPanel, node: WhyNode) -> None:
     at = panel.tree.visualRect(panel.tree.rows.index_of(node)).center()
-    QTest.mouseClick(panel.tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(80, at.y()))
+    left_click(panel.tree.viewport(), QPoint(80, at.y()))
 
 
 def test_causes_are_ranked_with_late_and_blamed_lines(shown: CausesPanel) -> None:

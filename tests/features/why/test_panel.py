@@ -1,6 +1,6 @@
 """One tree of what made waves wait: one order, one filter, one selection, whatever it is grouped by."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
@@ -12,19 +12,13 @@ from rcv_py.features.why.panel import WhyPanel
 from rcv_py.ui.core.panel import UiContext
 from tests.features.why.test_causes_panel import sample
 
-Settled = Callable[[], None]
-
 
 @pytest.fixture
-def why(ui: UiContext, open_settled: Callable, qtbot: QtBot, settled: Settled) -> Iterator[WhyPanel]:
-    panel = WhyPanel(ui)
-    qtbot.addWidget(panel)
-    panel.resize(1000, 320)
-    panel.show()
+def why(new_panel: Callable, open_settled: Callable) -> WhyPanel:
+    panel = new_panel(WhyPanel, 1000, 320)
     trace, batch = sample()
     open_settled(trace, [batch])
-    yield panel
-    settled()
+    return panel
 
 
 def rows(panel: WhyPanel) -> list[tuple[int, float]]:

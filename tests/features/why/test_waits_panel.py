@@ -17,10 +17,10 @@ from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
 from tests.features.why.test_causes_panel import TEXTS, sample
 from tests.support import code_samples
-from tests.support.window_fixtures import panel_fixture
+from tests.support.mouse import left_click
+from tests.support.window_fixtures import Settled, panel_fixture
 from tests.ui.window import SAMPLES
 
-Settled = Callable[[], None]
 NAME, BAR, STALL, SHARE, TIMES, MEDIAN = map(
     list(WIDTHS).index, ("name", "bar", "cycles", "share", "hits", "median")
 )
@@ -50,7 +50,7 @@ def index_of(panel: WaitsPanel, line: int) -> QModelIndex:
 
 def click(panel: WaitsPanel, line: int) -> None:
     at = panel.tree.visualRect(index_of(panel, line)).center()
-    QTest.mouseClick(panel.tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(40, at.y()))
+    left_click(panel.tree.viewport(), QPoint(40, at.y()))
 
 
 def test_waits_are_ranked_with_what_they_waited_for(shown: WaitsPanel) -> None:
