@@ -8,7 +8,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import nullcontext
 from functools import partial
@@ -26,6 +26,7 @@ from rcv_py.work.captures import InProcessExecutor, Processes, captures_done, ca
 from rcv_py.work.pool import CaptureLost, WorkerStopped
 from tests.support import folders
 from tests.support.capture_calls import deadly, held, lost, mistaken, name_of, waiting
+from tests.support.command_runs import refused
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.processes import wait_until
@@ -305,38 +306,26 @@ def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
 # -- what a cluster must be ------------------------------------------------------------------------------
 
 
-def refused(words: Sequence[object], capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command says that cannot be done."""
-    assert main([str(word) for word in words]) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    return output.err
-
-
 @pytest.mark.parametrize(
     "address",
     ["", "tcp://", "tcp://host", "http://host:80", "inproc://host/1/2", "tcp://me@host:1", "tcp://host:1/x"],
 )
-def test_only_addresses_of_schedulers_are_taken(
-    address: str, library: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = refused(["index", library, f"--cluster={address}"], capsys)
+def test_only_addresses_of_schedulers_are_taken(address: str, library: Path) -> None:
+    text = refused("index", library, f"--cluster={address}")
     assert "is no address of a cluster" in text
     assert "tcp://HOST:PORT or tls://HOST:PORT" in text
 
 
-def test_nobody_at_the_address(
-    library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nobody_at_the_address(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rcv_py.work.cluster.CONNECT_S", 0.1)
-    text = refused(["index", library, "--cluster", NOBODY], capsys)
+    text = refused("index", library, "--cluster", NOBODY)
     assert text.startswith(f"rcv: No Dask scheduler answers at {NOBODY} within 0.1 seconds.\n     Start the")
-    text = refused(["index", library, "--cluster", NOBODY.replace("tcp", "tls")], capsys)
+    text = refused("index", library, "--cluster", NOBODY.replace("tcp", "tls"))
     assert "cannot be used: TLS expects" in text
     assert "distributed.comm.tls" in text
 
 
-def test_somebody_else_at_the_address(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_somebody_else_at_the_address(library: Path) -> None:
     heard = Event()
 
     def answer(server: socket.socket) -> None:
@@ -348,22 +337,20 @@ def test_somebody_else_at_the_address(library: Path, capsys: pytest.CaptureFixtu
         thread = Thread(target=answer, args=(server,))
         thread.start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        text = refused(["index", library, "--cluster", address], capsys)
+        text = refused("index", library, "--cluster", address)
         heard.set()
         assert text.startswith(f"rcv: What answers at {address} is no Dask scheduler, or one of another")
         thread.join()
 
 
-def test_a_cluster_without_workers(
-    library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cluster_without_workers(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import Client, LocalCluster
 
     wait = Client.wait_for_workers  # it is not waited for as long as for the scheduler: none will come
     monkeypatch.setattr(Client, "wait_for_workers", lambda self, count, timeout: wait(self, count, 0.1))
     monkeypatch.setattr("rcv_py.work.cluster.CONNECT_S", HANG_S)
     with LocalCluster(n_workers=0, protocol="tcp", processes=False, dashboard_address=":0") as empty:
-        text = refused(["triage", library, "--cluster", empty.scheduler_address], capsys)
+        text = refused("triage", library, "--cluster", empty.scheduler_address)
     assert "has no workers.\n     Start some: dask worker tcp://" in text
 
 
@@ -384,7 +371,7 @@ def test_paths_that_workers_do_not_see(
     seeing = list(places)[blind:]
     client.run(os.chdir, str(library), workers=seeing)
     try:
-        text = refused(["triage", "/proc/self/cwd", "--cluster", address], capsys)
+        text = refused("triage", "/proc/self/cwd", "--cluster", address)
     finally:
         for worker in seeing:
             client.run(os.chdir, places[worker], workers=[worker])
@@ -415,7 +402,7 @@ def test_another_version_on_a_worker(
     worker = [next(iter(client.run(os.getpid)))]
     before = client.run(_set_version, version, workers=worker)[worker[0]]
     try:
-        text = refused(["index", library, "--cluster", address], capsys)
+        text = refused("index", library, "--cluster", address)
     finally:
         client.run(_set_version, before, workers=worker)
     assert f"The worker {worker[0]} of {address} {has}" in text
@@ -430,11 +417,11 @@ def _set_version(version: str | None) -> str:
 
 
 def test_without_distributed_a_sentence_says_what_to_install(
-    library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "rcv_py.work.cluster", raising=False)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    text = refused(["report", library, "--cluster", NOBODY], capsys)
+    text = refused("report", library, "--cluster", NOBODY)
     assert text == (
         "rcv: --cluster needs the Python package distributed, which is not installed.\n"
         "     Install it with: pip install 'rcv-py[cluster]'\n"
@@ -451,12 +438,10 @@ def test_it_is_imported_only_when_asked_for(library: Path) -> None:
     )
 
 
-def test_what_a_cluster_does_not_go_with_is_refused(
-    library: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "--jobs" in refused(["index", library, "--jobs", 2, "--cluster", NOBODY], capsys)
+def test_what_a_cluster_does_not_go_with_is_refused(library: Path) -> None:
+    assert "--jobs" in refused("index", library, "--jobs", 2, "--cluster", NOBODY)
     for flag, value in (("--jobs", "2"), ("--cluster", NOBODY)):
-        assert f"{flag} is about several captures." in refused(["triage", library / "a", flag, value], capsys)
+        assert f"{flag} is about several captures." in refused("triage", library / "a", flag, value)
 
 
 def test_agents_choose_no_cluster() -> None:

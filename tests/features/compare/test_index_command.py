@@ -14,7 +14,6 @@ from rcv_py.cli.main import main
 from rcv_py.features.compare import library_result
 from rcv_py.model.modes import LIBRARY_ORDERS
 from rcv_py.results.field import ShownIn
-from rcv_py.work.library import library_rows
 from tests.features.health.test_command import apart
 from tests.support import folders
 from tests.support.command_runs import printed, printed_csv, printed_json, refused
@@ -85,6 +84,7 @@ def test_every_capture_is_there_once(library: Path) -> None:
         assert row["peak_waves"] == max(present)
         lives = sum(stay.end - stay.begin for stay in found.stays)
         assert row["mean_waves"] == pytest.approx(lives / (changes[-1][0] - changes[0][0]), abs=0.01)
+    assert [row["path"] for row in printed_csv("index", library)] == [str(folder) for folder in rows]
     times = [row["duration_ns"] for row in document["captures"] if row["duration_ns"] is not None]
     assert len(times) == len(traced) == 4
     assert times == sorted(times, reverse=True)
@@ -194,29 +194,43 @@ class Cells(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_is_whole_and_needs_nothing(mixed: Path) -> None:
-    shutil.copytree(mixed / "a" / "first", mixed / "<script>alert(1)")
+def test_the_page_is_whole_and_needs_nothing_and_runs_no_text(mixed: Path) -> None:
+    for name in ("<script>alert(1)", "<img src=x onerror=alert(1)>"):
+        shutil.copytree(mixed / "a" / "first", mixed / name)
     text = printed("index", mixed, "--html")
     page = Cells()
     page.feed(text)
     assert not page.open
-    assert page.rows == [len(library_result.LIBRARY.at(ShownIn.TEXT))] * 5
+    assert page.rows == [len(library_result.LIBRARY.at(ShownIn.TEXT))] * 6
     assert "<script>alert" not in text
+    assert "<img" not in text
+    assert "&lt;img" in text
+    assert "://" not in text
+    assert "\\<img" in printed("index", mixed, "--markdown")
 
 
-def test_processes_find_the_same(tmp_path: Path) -> None:
-    paths = [sample_path(name) for name in ("matmul_small", "gfx12", "vector_add")]
-    broken = folders.write(tmp_path / "x", dict.fromkeys(folders.GOOD, b"{") | {"filenames.json": b"7"})
-    here, there = (list(library_rows([*paths, broken], jobs)) for jobs in (0, 2))
-    for one, other in zip(here, there, strict=True):
-        assert (one.path, one.isa, one.latency, one.health, one.error) == (
-            other.path,
-            other.isa,
-            other.latency,
-            other.health,
-            other.error,
-        )
-    assert here[-1].error
+def test_processes_find_the_same(library: Path, mixed: Path) -> None:
+    """In each column of the table; one of the captures cannot be opened."""
+    here, there = (printed("index", library, mixed, "--csv", "--jobs", jobs) for jobs in (0, 2))
+    assert here == there
+    assert "broken" in here
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",), ("--markdown",), ("--html",)])
+def test_a_file_holds_what_is_printed(form: tuple[str, ...], library: Path, tmp_path: Path) -> None:
+    text = printed("index", library, *form)
+    assert printed("index", library, *form, "--out", tmp_path / "out") == ""
+    assert (tmp_path / "out").read_text(encoding="utf-8") == text
+
+
+def test_a_file_that_cannot_be_written(library: Path) -> None:
+    assert "cannot be written" in refused("index", library, "--out", library / "no" / "such" / "file")
+
+
+def test_a_capture_in_which_nothing_ran_has_a_serious_note(tmp_path: Path) -> None:
+    write_sample("placeholder", tmp_path / "placeholder")
+    (row,) = printed_json("index", tmp_path)["captures"]
+    assert row["serious_notes"] == 1
 
 
 def test_nothing_below_is_a_sentence(tmp_path: Path) -> None:

@@ -1,12 +1,10 @@
 """`rcv counters`: names, summaries, curves, formulas and their mistakes."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.main import main
-from tests.support.command_runs import printed, printed_csv, printed_json, refused
+from tests.support.command_runs import printed, printed_csv, printed_json, refused, run_anew
 from tests.support.samples import write_sample
 
 
@@ -48,12 +46,12 @@ def test_formulas_and_places(folder: str, tmp_path: Path) -> None:
     definitions = tmp_path / "mine.txt"
     definitions.write_text("half := busy / 2  # [quads] Half of it.\n_step := 1\n")
     formula = "busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]"
-    words = ["counters", folder, "--json", "--file", str(definitions), "--formula", formula]
-    rows = {row["name"]: row for row in json.loads(printed(*words))["counters"]}
+    words = ["counters", folder, "--file", str(definitions), "--formula", formula]
+    rows = {row["name"]: row for row in printed_json(*words)["counters"]}
     assert rows["half"]["unit"] == "quads"
     assert rows["half"]["mean"] == rows["busy"]["mean"] / 2
     assert "_step" not in rows
-    some = {row["name"]: row for row in json.loads(printed(*words, "--se", "1", "--cu", "2"))["counters"]}
+    some = {row["name"]: row for row in printed_json(*words, "--se", "1", "--cu", "2")["counters"]}
     assert 0 < 5 * some["BUSY_CU_CYCLES"]["total"] < rows["BUSY_CU_CYCLES"]["total"]
 
 
@@ -65,11 +63,9 @@ def test_curves_as_csv(folder: str) -> None:
     assert one == sorted(one)
 
 
-def test_mistakes_point_at_characters(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        main(["counters", folder, "--formula", "a := sum[BUSY_CU_CYCLES", "--formula", "b := 1 + NOPE"]) == 2
-    )
-    told = capsys.readouterr()
+def test_mistakes_point_at_characters(folder: str) -> None:
+    told = run_anew("counters", folder, "--formula", "a := sum[BUSY_CU_CYCLES", "--formula", "b := 1 + NOPE")
+    assert told.code == 2
     assert "a := sum[BUSY_CU_CYCLES\n" in told.err
     assert "b := 1 + NOPE\n         ^^^^\nLine 2, column 10" in told.err
     assert "BUSY_CU_CYCLES" in told.out, "the rest is printed"

@@ -8,7 +8,7 @@ import pytest
 from rcv_py.features.findings.result import finding_table
 from rcv_py.formats.open import open_trace
 from rcv_py.work.whatif import with_predictions
-from tests.support.command_runs import printed, printed_csv, printed_json, refused
+from tests.support.command_runs import printed, printed_csv, printed_json
 from tests.support.findings import findings_near
 from tests.support.opened import all_waves
 from tests.support.samples import sample_path, write_sample
@@ -85,10 +85,6 @@ def test_a_placeholder_says_why(tmp_path: Path) -> None:
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
     write_sample("placeholder", folder, 0)
     assert "Nothing ran on the traced compute unit" in printed("triage", folder)
-
-
-def test_what_is_no_capture_is_a_sentence(tmp_path: Path) -> None:
-    assert "rcv: " in refused("triage", tmp_path / "nothing")
 
 
 def test_a_remedy_names_no_instruction_that_does_not_exist() -> None:

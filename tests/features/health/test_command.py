@@ -28,6 +28,8 @@ def test_the_card() -> None:
 def test_serious_notes_cost_an_exit_code_only_if_wanted() -> None:
     printed("check", PLACEHOLDER)
     printed("check", PLACEHOLDER, "--strict", code=4)
+    printed("check", PLACEHOLDER, "--strict", "--json", code=4)
+    printed("check", sample_path("pc_sampling"), "--strict")
     printed("check", sample_path("gfx12"), "--strict")
 
 
@@ -72,10 +74,6 @@ def test_a_replicate_tells_the_noise(tmp_path: Path) -> None:
 def test_what_is_no_replicate_is_refused() -> None:
     words = [sample_path("matmul_small"), "--twin", sample_path("vector_add")]
     assert "is no replicate of" in refused("check", *words)
-
-
-def test_bad_input_is_a_sentence(tmp_path: Path) -> None:
-    assert "rcv: " in refused("check", tmp_path)
 
 
 def test_a_damaged_capture_is_checked_as_far_as_it_goes(tmp_path: Path) -> None:

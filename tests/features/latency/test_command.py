@@ -1,32 +1,19 @@
 """`rcv latency`: the same numbers as the analyses, and sentences where there are none."""
 
-import csv
-import io
-import json
-
 import pytest
 
-from rcv_py.cli.main import main
+from tests.support.command_runs import printed, printed_csv, printed_json, run_anew
 from tests.support.plain_capture import plain
 from tests.support.samples import sample, sample_path
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[str, str]:
-    """What a command that works prints, and what it complains about."""
-    assert main(["latency", *(str(word) for word in words)]) == 0
-    output = capsys.readouterr()
-    return output.out, output.err
-
-
 @pytest.mark.parametrize("rule", ["usual", "reference"])
-def test_totals_hold_every_cycle(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_totals_hold_every_cycle(rule: str) -> None:
     folder = sample_path("matmul_small")
     found = plain(folder)
     asked = ("--rule", rule) if rule == "reference" else ()
-    text, errors = run(capsys, folder, *asked, "--json", "--top", 0)
-    document = json.loads(text)
+    document = printed_json("latency", folder, *asked, "--top", 0)
     totals = document["totals"]
-    assert not errors
     assert document["schema"] == "rcv.latency/2"
     tokens = [token for wave in found.waves for token in wave.tokens]
     assert totals["total"] == sum(token.duration + token.gap for token in tokens)
@@ -45,10 +32,10 @@ def test_totals_hold_every_cycle(rule: str, capsys: pytest.CaptureFixture[str]) 
     assert totals["simd_cycles"] == 4 * len(present)
 
 
-def test_text_says_what_is_hidden_and_what_is_assumed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_says_what_is_hidden_and_what_is_assumed() -> None:
     folder = sample_path("matmul_small")
     whole = sum(token.duration + token.gap for wave in plain(folder).waves for token in wave.tokens)
-    text, _ = run(capsys, folder, "--top", 3)
+    text = printed("latency", folder, "--top", 3)
     lines = text.splitlines()
     assert len(lines) == 4 + 3
     assert "s_waitcnt vmcnt(3)" in lines[1]
@@ -70,12 +57,10 @@ def true_latencies() -> dict[int, list[int]]:
     return found
 
 
-def test_memory_latency_as_a_spreadsheet(capsys: pytest.CaptureFixture[str]) -> None:
+def test_memory_latency_as_a_spreadsheet() -> None:
     folder, every = sample_path("counters"), 40  # cycles from sample to sample
     true = true_latencies()
-    text, errors = run(capsys, folder, "--by", "memory", "--rule", "reference", "--csv", "--top", 0)
-    rows = list(csv.DictReader(io.StringIO(text)))
-    assert not errors
+    rows = printed_csv("latency", folder, "--by", "memory", "--rule", "reference", "--top", 0)
     assert {int(row["instruction"]) for row in rows} == set(true)
     kinds = {"global": "VMEM", "ds": "LDS", "s": "SMEM"}
     for row in rows:
@@ -87,8 +72,7 @@ def test_memory_latency_as_a_spreadsheet(capsys: pytest.CaptureFixture[str]) -> 
     assert sum(row["in_flight"] == "0" for row in rows) > 10
     means = [float(row["mean"]) for row in rows if row["counter"] == "VMEM"]
     assert means == sorted(means, reverse=True)
-    table, _ = run(capsys, folder, "--by", "memory")
-    assert f"a sample every {every} cycles" in table
+    assert f"a sample every {every} cycles" in printed("latency", folder, "--by", "memory")
 
 
 @pytest.mark.parametrize(
@@ -99,23 +83,19 @@ def test_memory_latency_as_a_spreadsheet(capsys: pytest.CaptureFixture[str]) -> 
         ("matmul_small", "memory", "SQ_INST_LEVEL_VMEM"),
     ],
 )
-def test_where_there_is_nothing_a_sentence_says_why(
-    name: str, kind: str, sentence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_there_is_nothing_a_sentence_says_why(name: str, kind: str, sentence: str) -> None:
     folder = sample_path(name)
-    assert sentence in run(capsys, folder, "--by", kind)[0]
-    assert sentence in json.loads(run(capsys, folder, "--by", kind, "--json")[0])["reason"]
-    table, errors = run(capsys, folder, "--by", kind, "--csv")
-    assert sentence in errors
-    assert table.startswith("instruction,")
+    assert sentence in printed("latency", folder, "--by", kind)
+    assert sentence in printed_json("latency", folder, "--by", kind)["reason"]
+    table = run_anew("latency", str(folder), "--by", kind, "--csv")
+    assert sentence in table.err
+    assert (table.code, table.out.partition(",")[0]) == (0, "instruction")
 
 
-def test_recorded_addresses_as_a_document_and_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+def test_recorded_addresses_as_a_document_and_as_text() -> None:
     """Three waves with 64 lanes and one with 48, two iterations, on two engines."""
     folder = sample_path("addresses")
-    text, errors = run(capsys, folder, "--by", "address", "--json")
-    document = json.loads(text)
-    assert not errors
+    document = printed_json("latency", folder, "--by", "address")
     assert document["kind"] == "address"
     assert document["totals"] == {
         "blocks": 4 * 16, "incomplete": 0, "unusable": 0, "apart": 1, "conflicting": 1, "cache_line": 128,
@@ -124,12 +104,8 @@ def test_recorded_addresses_as_a_document_and_as_text(capsys: pytest.CaptureFixt
     rows = {row["kind"]: row for row in document["rows"]}
     lanes = (3 * 64 + 48) / 4
     for row in rows.values():
-        assert (row["blocks"], row["lanes"], row["width"], row["strided_share_of_executions"]) == (
-            16,
-            lanes,
-            4,
-            1,
-        )
+        assert (row["blocks"], row["lanes"], row["width"]) == (16, lanes, 4)
+        assert row["strided_share_of_executions"] == 1
     assert {kind: row["stride"] for kind, row in rows.items()} == {
         "load": 4, "lds_store": 4, "lds_load": 256, "store": 1024,
     }  # fmt: skip
@@ -141,19 +117,15 @@ def test_recorded_addresses_as_a_document_and_as_text(capsys: pytest.CaptureFixt
     assert rows["lds_load"]["passes"] == lanes  # all lanes want one bank
     assert rows["lds_load"]["conflict"] == lanes / 2  # two groups of 32 lanes
     assert rows["lds_store"]["conflict"] == 1
-    assert [row["text"].split()[0] for row in (rows["load"], rows["lds_load"])] == [
-        "global_load_dword",
-        "ds_read_b32",
-    ]
-    shown, _ = run(capsys, folder, "--by", "address")
-    assert "bank conflicts: 60.0 passes, 2.0 needed" in shown
-    inferred, _ = run(capsys, folder, "--by", "access")
-    assert "bank conflicts: 60.0 passes, 2.0 needed" in inferred
+    mnemonics = [rows[kind]["text"].split()[0] for kind in ("load", "lds_load")]
+    assert mnemonics == ["global_load_dword", "ds_read_b32"]
+    for by in ("address", "access"):  # as recorded, and inferred
+        assert "bank conflicts: 60.0 passes, 2.0 needed" in printed("latency", folder, "--by", by), by
 
 
-def test_without_addresses_the_command_says_how_to_record_them(capsys: pytest.CaptureFixture[str]) -> None:
-    text, _ = run(capsys, sample_path("matmul_small"), "--by", "address")
-    assert "SQTT_TRACE_ADDRESSES=memory,lds" in text
-    document = json.loads(run(capsys, sample_path("matmul_small"), "--by", "address", "--json")[0])
+def test_without_addresses_the_command_says_how_to_record_them() -> None:
+    folder = sample_path("matmul_small")
+    assert "SQTT_TRACE_ADDRESSES=memory,lds" in printed("latency", folder, "--by", "address")
+    document = printed_json("latency", folder, "--by", "address")
     assert document["rows"] == []
     assert "SQTT_TRACE_ADDRESSES" in document["reason"]

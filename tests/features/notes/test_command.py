@@ -9,11 +9,10 @@ import pytest
 
 import rcv_py
 from rcv_py.base.errors import UsageError
-from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import AllowedPaths, tools
 from rcv_py.formats.notes.store import PLACE
-from tests.support.command_runs import printed, printed_json
+from tests.support.command_runs import printed, printed_json, refused, run_anew
 from tests.support.plain_capture import plain
 from tests.support.samples import write_sample
 
@@ -74,16 +73,11 @@ def test_notes_are_added_listed_and_removed(folder: str) -> None:
         (("forget",), "invalid choice"),
     ],
 )
-def test_what_cannot_be_is_refused(folder: str, capsys: Any, words: tuple[str, ...], said: str) -> None:
-    try:
-        code = main(["notes", folder, *words])
-    except SystemExit as left:
-        code = int(str(left.code))
-    assert code == ExitCode.USAGE
-    assert said in capsys.readouterr().err
+def test_what_cannot_be_is_refused(folder: str, words: tuple[str, ...], said: str) -> None:
+    assert said in refused("notes", folder, *words)
 
 
-def test_files_of_others_go_in_and_out(folder: str, tmp_path: Path, capsys: Any) -> None:
+def test_files_of_others_go_in_and_out(folder: str, tmp_path: Path) -> None:
     theirs, out = tmp_path / "theirs.json", tmp_path / "out.json"
     theirs.write_text('[{"severity": "high", "title": "t", "note": "n", "anchor": {"instructions": [1]}}]')
     taken = notes(folder, "import", "--file", str(theirs), "--beside")
@@ -93,8 +87,7 @@ def test_files_of_others_go_in_and_out(folder: str, tmp_path: Path, capsys: Any)
     (entry,) = json.loads(out.read_text())["annotations"]
     assert (entry["title"], entry["anchor"]) == ("t", {"instIdxs": [1]})
     (Path(folder) / "annotations.json").write_text("{")
-    assert main(["notes", folder]) == 0
-    assert "annotations.json is damaged: it ends in the middle" in capsys.readouterr().err
+    assert "annotations.json is damaged: it ends in the middle" in run_anew("notes", folder).err
 
 
 def test_a_packed_capture_is_sent_with_its_notes(

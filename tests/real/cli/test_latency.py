@@ -1,20 +1,15 @@
 """`rcv latency` on real captures: the numbers of the reference."""
 
-import csv
-import io
-import json
-
 import pytest
 
-from tests.features.latency.test_command import run
 from tests.real.captures import GOLDEN, golden, synthetic_path, trace_path
+from tests.support.command_runs import printed, printed_csv, printed_json
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_totals_of_the_reference_rule(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text, errors = run(capsys, trace_path(name), "--rule", "reference", "--json", "--top", 0)
-    document, expected = json.loads(text), golden(f"rcv/{name}.json")["totals"]
-    assert not errors
+def test_totals_of_the_reference_rule(name: str) -> None:
+    document = printed_json("latency", trace_path(name), "--rule", "reference", "--top", 0)
+    expected = golden(f"rcv/{name}.json")["totals"]
     assert document["totals"]["hidden"] == expected["hidden_clamped"]
     assert document["totals"]["not_hidden"] == expected["nonhidden"]
     assert sum(row["hidden"] for row in document["rows"]) == expected["hidden_clamped"]
@@ -24,18 +19,15 @@ def test_totals_of_the_reference_rule(name: str, capsys: pytest.CaptureFixture[s
     assert document["totals"]["simd_cycles"] == beyond["simd_issue"]["resident"]
 
 
-def test_text_says_what_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:
-    text, _ = run(capsys, trace_path("pa_mqa_big"), "--top", 3)
-    lines = text.splitlines()
+def test_text_says_what_is_hidden() -> None:
+    lines = printed("latency", trace_path("pa_mqa_big"), "--top", 3).splitlines()
     assert "s_waitcnt vmcnt(5)" in lines[1]
     assert "of 1,602,196 cycles" in lines[5]
 
 
-def test_memory_latency_as_a_spreadsheet(capsys: pytest.CaptureFixture[str]) -> None:
+def test_memory_latency_as_a_spreadsheet() -> None:
     folder = synthetic_path("counters_gfx9")
-    text, errors = run(capsys, folder, "--by", "memory", "--rule", "reference", "--csv")
-    rows = list(csv.DictReader(io.StringIO(text)))
-    assert not errors
+    rows = printed_csv("latency", folder, "--by", "memory", "--rule", "reference")
     assert [(row["instruction"], row["counter"], row["samples"]) for row in rows] == [
         ("3", "VMEM", "94"),
         ("8", "VMEM", "89"),
