@@ -63,7 +63,10 @@ for info in discover():
     info.load()
 compiler = [name for name in ("numba", "rcv_py.base.machine.compiled") if name in sys.modules]
 is_made = docks["counters"].made is not None
-print(json.dumps([settled, reason, is_made, more, first, plots, read, compiler, explained]))
+print(json.dumps({
+    "settled": settled, "reason": reason, "is made": is_made, "more": more, "first": first, "plots": plots,
+    "modules whose source is read": read, "compilers": compiler, "explained functions of Qt": explained,
+}))
 app.close()
 """
 
@@ -135,20 +138,18 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_a_settled_window_has_not_imported_what_nobody_asked_for(said: Any) -> None:
-    assert not [name for name in said[0] if name.startswith(UNUSED)]
+    assert not [name for name in said["settled"] if name.startswith(UNUSED)]
+
+
+@pytest.mark.parametrize("what", ["modules whose source is read", "explained functions of Qt", "compilers"])
+def test_a_start_does_without(what: str, said: Any) -> None:
+    """No panel needs a compiler before it plays waves."""
+    assert said[what] == []
 
 
 def test_the_first_picture_does_not_wait_for_what_finds(said: Any) -> None:
-    assert said[4]
-    assert {*NOT_FIRST, "pyqtgraph"}.isdisjoint(said[4])
-
-
-def test_a_start_reads_no_source_of_modules(said: Any) -> None:
-    assert not said[6]
-
-
-def test_a_start_explains_no_function_of_qt(said: Any) -> None:
-    assert not said[8]
+    assert said["first"]
+    assert {*NOT_FIRST, "pyqtgraph"}.isdisjoint(said["first"])
 
 
 def test_functions_of_qt_are_explained_as_they_are_without_us() -> None:
@@ -184,19 +185,14 @@ def test_only_releases_on_which_it_was_tried_wait_with_explaining(
     assert [one is builtins.compile for one in compiled] == [(6, 2) in tried]
 
 
-def test_no_panel_imports_a_compiler_before_it_plays_waves(said: Any) -> None:
-    assert not said[7]
-
-
 def test_an_action_of_a_panel_that_is_not_imported_imports_it(said: Any) -> None:
-    _, reason, is_made, more, *_ = said
-    assert reason == "", "the hottest instruction is selected at first"
-    assert is_made
-    assert "features.counters.panel" in more
+    assert said["reason"] == "", "the hottest instruction is selected at first"
+    assert said["is made"]
+    assert "features.counters.panel" in said["more"]
 
 
 def test_of_pyqtgraph_only_two_modules_are_imported_and_all_of_it_later(said: Any) -> None:
-    assert not said[5], "they are not what others import by these names"
+    assert not said["plots"], "they are not what others import by these names"
     assert printed(LATER).split() == ["PlotWidget", "4", "3"]
 
 

@@ -48,6 +48,7 @@ def test_a_panel_without_a_capture_says_what_to_do(name: str, ui: UiContext, qtb
     empty = panel.findChild(WithEmptyState)
     if empty is not None and name != "overview":
         assert empty.is_empty
+        assert "Ctrl+O" in empty.sentence.text()
         assert empty.sentence.text().endswith(".")
     panel.hide()
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from rcv_py.cli.main import main
 from tests.support import folders
-from tests.support.command_runs import printed, printed_csv, printed_json, refused
+from tests.support.command_runs import printed, printed_csv, printed_json, refused, run_anew
 from tests.support.samples import write_sample
 
 NIGHTS = ("mon", "tue", "wed")
@@ -132,10 +131,6 @@ def test_the_gate(names: tuple[str, ...], gate: str, code: int, nights: Path) ->
     printed("trend", *(nights / name for name in names), "--fail-on", gate, *HERE, code=code)
 
 
-def test_nothing_below_is_a_sentence(tmp_path: Path) -> None:
-    assert "no capture lies up to 4 folders below it" in refused("trend", tmp_path)
-
-
 # -- compare of several ----------------------------------------------------------------------------------
 
 
@@ -172,12 +167,11 @@ def test_a_replicate_counts_for_all_of_them(nights: Path) -> None:
         (("wed", "broken"), 2, "The gate cannot decide about broken."),
     ],
 )
-def test_the_gate_of_several(
-    names: tuple[str, ...], code: int, said: str, nights: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["compare", str(nights / "mon"), *(str(nights / name) for name in names)]
-    assert main([*words, "--fail-on", "regression", *HERE]) == code
-    assert said in capsys.readouterr().err
+def test_the_gate_of_several(names: tuple[str, ...], code: int, said: str, nights: Path) -> None:
+    paths = [str(nights / name) for name in ("mon", *names)]
+    done = run_anew("compare", *paths, "--fail-on", "regression", *HERE)
+    assert done.code == code
+    assert said in done.err
 
 
 @pytest.mark.parametrize("words", ["--by source", "--top 3", "--sort delta", "--beyond-noise", "--junit"])
@@ -187,11 +181,16 @@ def test_options_about_two_captures_are_refused(words: str, nights: Path) -> Non
     )
 
 
-def test_options_about_several_captures_are_refused_for_two(nights: Path) -> None:
-    assert "--jobs is about several captures." in refused(
-        "compare", nights / "mon", nights / "tue", "--jobs", "2"
-    )
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("compare {0}/mon {0}/tue --jobs 2", "--jobs is about several captures."),
+        ("compare {0}/broken {0}", "is not a decoded thread trace"),
+    ],
+)
+def test_mistakes(words: str, says: str, nights: Path) -> None:
+    assert says in refused(*words.format(nights).split())
 
 
-def test_without_a_there_is_nothing_to_compare_with(nights: Path) -> None:
-    assert "is not a decoded thread trace" in refused("compare", nights / "broken", nights)
+def test_nothing_below_is_a_sentence(tmp_path: Path) -> None:
+    assert "no capture lies up to 4 folders below it" in refused("trend", tmp_path)

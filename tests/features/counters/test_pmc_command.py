@@ -118,11 +118,8 @@ def test_missing_counters_come_with_the_command_that_records_them(tmp_path: Path
         (["--kernel", "zzz"], "No kernel has 'zzz' in its name."),
         (["--like", "--json"], "--like prints text"),
         (["nowhere.csv"], "nowhere.csv is missing"),
+        (["--ideal-mb", "0"], "not a number above 0"),
     ],
 )
 def test_mistakes(words: list[str], says: str, tables: list[str]) -> None:
     assert says in refused("pmc", *tables, *words)
-
-
-def test_numbers_that_cannot_be(tables: list[str]) -> None:
-    assert "not a number above 0" in refused("pmc", *tables, "--ideal-mb", "0")

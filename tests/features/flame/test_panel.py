@@ -47,11 +47,6 @@ __all__ = ["flames", "opened"]
 # -- showing ------------------------------------------------------------------------------------------
 
 
-def test_nothing_open_says_what_to_do(flames: FlamegraphPanel) -> None:
-    assert "Ctrl+O" in flames.empty.sentence.text()
-    assert flames.view.frame_text() == ""
-
-
 def test_files_lines_and_instructions_lie_inside_each_other(opened: FlamegraphPanel) -> None:
     scene = opened.view.scene
     assert scene.boxes.whole == 3110
@@ -323,6 +318,7 @@ def test_it_says_that_it_is_computed(ui: UiContext, qtbot: QtBot, open_in: Calla
     panel.show()
     open_in(open_trace(sample_path("matmul_small")), [])
     assert panel.view.scene is None
+    assert panel.view.frame_text() == ""
     assert panel.empty.sentence.text() == "Computing the flame graph …"
     qtbot.waitUntil(lambda: panel.view.scene is not None)
     assert panel.empty.currentIndex() == 0

@@ -43,19 +43,6 @@ def has_color(image: QImage, rect, wanted: QColor) -> bool:
     )
 
 
-@pytest.mark.usefixtures("isa")
-def test_nothing_open_says_what_to_do(isa: IsaPanel) -> None:
-    assert isa.empty.is_empty
-    assert "Ctrl+O" in isa.empty.sentence.text()
-    assert isa.sheet() is None
-
-
-def test_an_empty_program_says_so(isa: IsaPanel, open_settled: Callable) -> None:
-    open_settled(trace(code_table(())))
-    assert isa.empty.is_empty
-    assert isa.empty.sentence.text().endswith(".")
-
-
 def test_rows_show_costs_shares_and_places(unread: IsaPanel) -> None:
     assert not unread.empty.is_empty
     assert cell(unread, 3, "latency") == "2,000"

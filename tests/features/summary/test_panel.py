@@ -46,11 +46,6 @@ def test_counters_of_the_profiler_beside_the_capture(
     assert not summary.card_of[summary.memory].isVisible()
 
 
-def test_nothing_is_open(summary: SummaryPanel) -> None:
-    assert "Ctrl+O" in summary.empty.sentence.text()
-    assert summary.sheet() is None
-
-
 def test_cards_fill_as_waves_are_read(
     summary: SummaryPanel, ui: UiContext, open_settled: Callable, settled: Settled, qtbot: object
 ) -> None:

@@ -306,13 +306,6 @@ def test_rows_are_shown_while_waves_arrive_faster_than_rows_are_made(
     assert not panel._rebuild.is_pending
 
 
-def test_without_a_trace_the_panel_says_why(ui: UiContext, qtbot: object) -> None:
-    panel = ComputeUnitPanel(ui)
-    qtbot.addWidget(panel)
-    assert panel._page.is_empty
-    assert panel._page.sentence.text()
-
-
 def test_a_picture_is_made_once_for_one_view(shown: CanvasBot) -> None:
     show(shown, 1000, 1200)
     shown.plot.grab()

@@ -46,23 +46,17 @@ def test_what_is_shown_is_read_back() -> None:
     times = Times(ns_per_cycle=1000 / 2050, origin=102_805, known_ns=1000 / 2050)
     for cycle in (102_805, 126_784, 287_539):
         assert abs(times.moment(times.at(cycle)) - cycle) <= 1, "as near as three digits after µs are"
-
-
-def test_without_a_known_clock_units_of_time_say_nothing() -> None:
-    assert Times(origin=1000).moment("5 ns") is None
-    assert Times(origin=1000).moment("5") == 5
-
-
-def test_event_texts_follow() -> None:
-    line = Line(2000, "accent", "SE0: flush", " (queue 1)", 100)
-    assert line.text(CYCLES) == "SE0: flush at 2,000, for 100 cycles (queue 1)"
-    assert line.text(NS) == "SE0: flush at 0.500 µs, for 50 ns (queue 1)"
+    unknown = Times(origin=1000)
+    assert (unknown.moment("5 ns"), unknown.moment("5")) == (None, 5), "without a known clock"
 
 
 def test_events_near_the_mouse_follow() -> None:
-    lines = (Line(2000, "accent", "SE0: flush"), Line(90_000, "accent", "SE0: far away"))
-    assert near_lines(lines, 2000, TimeWindow(2000, 2001), NS) == ["SE0: flush at 0.500 µs"]
-    assert near_lines(lines, 2000, TimeWindow(2000, 2001), CYCLES) == ["SE0: flush at 2,000"]
+    lines = (Line(2000, "accent", "SE0: flush", " (queue 1)", 100), Line(90_000, "accent", "SE0: far away"))
+    for times, text in (
+        (CYCLES, "SE0: flush at 2,000, for 100 cycles (queue 1)"),
+        (NS, "SE0: flush at 0.500 µs, for 50 ns (queue 1)"),
+    ):
+        assert near_lines(lines, 2000, TimeWindow(2000, 2001), times) == [text]
 
 
 def test_the_title_of_an_axis_follows(app: App) -> None:
