@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 import sys
 from inspect import signature
 from pathlib import Path
@@ -29,8 +28,8 @@ from rcv_py.features.loops import result as loops
 from rcv_py.formats.open import open_trace
 from tests.api.calls import call_all, every_call
 from tests.support.fixtures import fixture_of
-from tests.support.limits import HANG_S
 from tests.support.opened import load_all
+from tests.support.programs import finished
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_traces"
@@ -52,12 +51,10 @@ def test_import_is_cheap_and_nothing_imports_qt() -> None:
         "assert not [name for name in sys.modules if name.startswith('rcv_py.ui')]\n"
         "import rcv_py.cli.main\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S
-    )
+    done = finished([sys.executable, "-c", code])
     assert done.returncode == 0, done.stderr
     lazy = "import sys, rcv_py.cli.main; assert not [n for n in sys.modules if n.startswith('rcv_py.api')]"
-    assert subprocess.run([sys.executable, "-c", lazy], cwd=ROOT, check=False, timeout=HANG_S).returncode == 0
+    finished([sys.executable, "-c", lazy], check=True)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         rcv_py.nothing  # noqa: B018
 

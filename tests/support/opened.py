@@ -83,3 +83,9 @@ class _RememberingReader:
     def columns(self, rows: list[int]) -> WaveColumns:
         """Read waves as arrays alone."""
         return self.below.columns(rows)
+
+
+def whole_sample(name: str) -> tuple[Trace, list[WaveBatch]]:
+    """A simulated capture and what is read of it: all waves, in one batch."""
+    trace, batch = sample_waves(name)
+    return trace, [batch]

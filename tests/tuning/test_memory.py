@@ -1,13 +1,12 @@
 """Freed memory goes back to the system."""
 
 import gc
-import subprocess
 import sys
 
 import pytest
 
 from rcv_py.tuning.memory import is_spare, trim, without_garbage
-from tests.support.limits import HANG_S
+from tests.support.programs import finished
 
 SCRIPT = """
 import numpy as np
@@ -31,10 +30,7 @@ print((resident() - before) / sum(array.nbytes for array in kept))
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc can be asked")
 def test_what_is_kept_is_all_that_stays_resident() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, timeout=HANG_S
-    )
-    assert float(done.stdout) < 1.3
+    assert float(finished([sys.executable, "-c", SCRIPT], check=True).stdout) < 1.3
 
 
 def test_what_is_spare_goes_when_memory_is_given_back() -> None:
@@ -50,10 +46,7 @@ def test_a_start_is_not_searched_for_garbage_and_leaves_the_rest_to_the_window()
         "import gc; from rcv_py.tuning import memory; memory.begin_start(); off = gc.isenabled();"
         "memory.end_start(); print(off, gc.isenabled(), gc.get_freeze_count() > 0)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=HANG_S
-    )
-    assert done.stdout.split() == ["False", "False", "True"]
+    assert finished([sys.executable, "-c", code], check=True).stdout.split() == ["False", "False", "True"]
 
 
 @pytest.mark.parametrize("was_on", [True, False])
@@ -92,7 +85,4 @@ print(behind, len(gone), gc.get_freeze_count())
 
 
 def test_what_was_made_in_a_block_is_not_looked_at_right_behind_it_and_is_found_as_garbage_later() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", IN_A_BLOCK], check=True, capture_output=True, text=True, timeout=HANG_S
-    )
-    assert done.stdout.split() == ["0", "1", "0"]
+    assert finished([sys.executable, "-c", IN_A_BLOCK], check=True).stdout.split() == ["0", "1", "0"]

@@ -4,23 +4,9 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 import pytest
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QFontMetrics
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractItemView,
-    QAbstractSpinBox,
-    QApplication,
-    QComboBox,
-    QHeaderView,
-    QLineEdit,
-    QMenu,
-    QPlainTextEdit,
-    QPushButton,
-    QTabBar,
-    QTextEdit,
-    QWidget,
-)
 from pytestqt.qtbot import QtBot
 
 from rcv_py.features.time.overview_panel import OverviewStrip
@@ -38,49 +24,40 @@ from tests.ui.window import menus_of, settle, show_panel
 
 IS_PAINTED = True  # legends name what is painted
 CONTROLS = (
-    QAbstractButton,
-    QAbstractItemView,
-    QAbstractSpinBox,
-    QComboBox,
-    QLineEdit,
-    QPlainTextEdit,
-    QTabBar,
-    QTextEdit,
-)
+    QtWidgets.QAbstractButton, QtWidgets.QAbstractItemView, QtWidgets.QAbstractSpinBox, QtWidgets.QComboBox,
+    QtWidgets.QLineEdit, QtWidgets.QPlainTextEdit, QtWidgets.QTabBar,
+    QtWidgets.QTextEdit,
+)  # fmt: skip
 KINDS = (
-    TimePlot,
-    FlameView,
-    BarChart,
-    OverviewStrip,
-    Legend,
-    QAbstractButton,
-    QAbstractItemView,
-    QComboBox,
-    QLineEdit,
-    QTabBar,
-)
+    TimePlot, FlameView, BarChart, OverviewStrip, Legend, QtWidgets.QAbstractButton,
+    QtWidgets.QAbstractItemView, QtWidgets.QComboBox, QtWidgets.QLineEdit, QtWidgets.QTabBar,
+)  # fmt: skip
 NOT_NOW = "Not now: "
 NAME, DESCRIPTION = QAccessible.Text.Name, QAccessible.Text.Description
 
 
-def controls(part: QWidget) -> Iterator[QWidget]:
+def controls(part: QtWidgets.QWidget) -> Iterator[QtWidgets.QWidget]:
     """Yield what is seen of a part and takes keys or clicks, and is no piece of another control."""
-    for widget in part.findChildren(QWidget):
+    for widget in part.findChildren(QtWidgets.QWidget):
         takes_keys = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
-        is_piece = widget.objectName().startswith("qt_") or isinstance(widget, QHeaderView | QMenu)
-        is_piece = is_piece or isinstance(widget.parent(), QComboBox | QAbstractSpinBox | QTabBar)
+        is_piece = widget.objectName().startswith("qt_") or isinstance(
+            widget, QtWidgets.QHeaderView | QtWidgets.QMenu
+        )
+        is_piece = is_piece or isinstance(
+            widget.parent(), QtWidgets.QComboBox | QtWidgets.QAbstractSpinBox | QtWidgets.QTabBar
+        )
         is_piece = is_piece or widget.focusProxy() is not None
         if widget.isVisible() and not is_piece and (takes_keys or isinstance(widget, CONTROLS)):
             yield widget
 
 
-def spoken(widget: QWidget, what: QAccessible.Text = NAME) -> str:
+def spoken(widget: QtWidgets.QWidget, what: QAccessible.Text = NAME) -> str:
     """Return what a screen reader says of a widget."""
     face = QAccessible.queryAccessibleInterface(widget)
     return face.text(what) if face is not None else ""
 
 
-def told(widget: QWidget) -> str:
+def told(widget: QtWidgets.QWidget) -> str:
     """Return where a widget is, for the message of a test."""
     path = []
     while widget is not None:
@@ -104,17 +81,17 @@ def looks(app: App) -> Iterator[str]:
             yield name
 
 
-def nameless(seen: Iterable[QWidget]) -> set[str]:
+def nameless(seen: Iterable[QtWidgets.QWidget]) -> set[str]:
     """Return the controls of which a screen reader says nothing."""
     return {told(widget) for widget in seen if not spoken(widget).strip()}
 
 
-def unexplained(seen: Iterable[QWidget]) -> set[str]:
+def unexplained(seen: Iterable[QtWidgets.QWidget]) -> set[str]:
     """Return the disabled controls whose tooltip does not say why."""
     return {told(one) for one in seen if not one.isEnabled() and NOT_NOW not in one.toolTip()}
 
 
-def wrong(part: QWidget) -> set[str]:
+def wrong(part: QtWidgets.QWidget) -> set[str]:
     """Return the controls of a part that are nameless or unexplained."""
     seen = list(controls(part))
     return nameless(seen) | unexplained(seen)
@@ -123,7 +100,9 @@ def wrong(part: QWidget) -> set[str]:
 @pytest.mark.parametrize("name", ["view.settings", "help.keys", "help.about", "export.dialog", "go.palette"])
 def test_dialogs_have_names(app: App, name: str) -> None:
     app.ui.commands.run(name)
-    (shown,) = [one for one in QApplication.topLevelWidgets() if one.isVisible() and is_over(one, app)]
+    (shown,) = [
+        one for one in QtWidgets.QApplication.topLevelWidgets() if one.isVisible() and is_over(one, app)
+    ]
     try:
         assert not wrong(shown)
         assert list(controls(shown)) or name == "help.keys"
@@ -131,7 +110,7 @@ def test_dialogs_have_names(app: App, name: str) -> None:
         shown.close()
 
 
-def is_over(widget: QWidget, app: App) -> bool:
+def is_over(widget: QtWidgets.QWidget, app: App) -> bool:
     parent = widget.parentWidget()
     return parent is not None and parent.window() is app.window and not isinstance(widget, Dock)
 
@@ -146,7 +125,7 @@ def test_no_menu_has_more_than_twenty_rows(app: App) -> None:
     assert not {path: len(rows(menu)) for path, menu in menus.items() if len(rows(menu)) > 20}
 
 
-def rows(menu: QMenu) -> list[str]:
+def rows(menu: QtWidgets.QMenu) -> list[str]:
     return [one.text() for one in menu.actions() if not one.isSeparator() and one.isVisible()]
 
 
@@ -191,7 +170,7 @@ def test_the_text_of_the_whole_window_grows(app: App) -> None:
         assert window.menu_bar.height() >= least[1]
         assert isa.row_height >= QFontMetrics(app.ui.theme.mono).height()
         assert isa.header.height() >= QFontMetrics(isa.header.font()).height()
-        for label in window.workspace.panel("wave_picker").findChildren(QPushButton):
+        for label in window.workspace.panel("wave_picker").findChildren(QtWidgets.QPushButton):
             assert label.height() >= label.fontMetrics().height(), label.text()
         return (*least, isa.row_height, isa.header.height(), isa.fontMetrics().height())
 
@@ -237,22 +216,22 @@ def test_keys_reach_every_area(app: App, qtbot: QtBot) -> None:
     workspace.show_main()
     settle(app)
     order = [one for part in workspace.parts() for one in tab_stops(part)]
-    assert any(isinstance(one, QTabBar) for one in order)
+    assert any(isinstance(one, QtWidgets.QTabBar) for one in order)
     assert set(workspace.bars["left"].buttons.values()) <= set(order)
     assert any(isinstance(one, Legend) for one in order)
     assert any(isinstance(one, OverviewStrip) for one in order)
     reached = []
     for _ in range(len(workspace.parts()) + 2):
         qtbot.keyClick(window, Qt.Key.Key_F6)
-        reached.append(QApplication.focusWidget())
+        reached.append(QtWidgets.QApplication.focusWidget())
     docks = [dock for dock in workspace.docks.values() if dock.is_seen and not dock.isWindow()]
     assert len(docks) >= 5
     for part in (window.top_bar, *filter(tab_stops, docks)):
         assert any(part.isAncestorOf(one) for one in reached), part
-    forth = QApplication.focusWidget()
+    forth = QtWidgets.QApplication.focusWidget()
     qtbot.keyClick(window, Qt.Key.Key_F6)
     qtbot.keyClick(window, Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
-    assert QApplication.focusWidget() is forth
+    assert QtWidgets.QApplication.focusWidget() is forth
     window.top_bar.field.setFocus()
     qtbot.keyClick(window.top_bar.field, Qt.Key.Key_Escape)
     assert workspace.docks["isa"].has_focus()

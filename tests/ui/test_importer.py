@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from subprocess import run
 
 import pytest
 from PySide6.QtCore import QTimer
@@ -10,8 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.core import frame_budget
 from rcv_py.ui.core.panel import UiContext
-from tests.support.limits import HANG_S
-from tests.support.paths import ROOT
+from tests.support.programs import finished
 
 NAMES = ("colorsys", "fileinput")
 
@@ -73,7 +71,4 @@ def test_a_module_that_cannot_be_imported_keeps_no_other_waiting(
 @pytest.mark.parametrize("name", frame_budget.STEPS)
 def test_every_step_is_a_module_that_the_module_needs(name: str) -> None:
     code = f"import sys, {name}; print(*sys.modules)"
-    done = run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=HANG_S, check=True
-    )
-    assert {*frame_budget.STEPS[name]} <= {*done.stdout.split()}
+    assert {*frame_budget.STEPS[name]} <= {*finished([sys.executable, "-c", code], check=True).stdout.split()}

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from PySide6 import QtWidgets
 from PySide6.QtCore import (
     QAbstractItemModel,
     QAbstractListModel,
@@ -18,16 +19,6 @@ from PySide6.QtCore import (
     QTranslator,
 )
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractItemView,
-    QApplication,
-    QComboBox,
-    QLabel,
-    QLineEdit,
-    QTabBar,
-    QWidget,
-)
 
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.base import text
@@ -67,22 +58,22 @@ def words(shown: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(_MARKUP.sub(" ", shown))} - OF_THE_CAPTURE
 
 
-def texts_of(widget: QWidget) -> Iterator[str]:
+def texts_of(widget: QtWidgets.QWidget) -> Iterator[str]:
     """What a widget shows and says."""
     yield from (widget.toolTip(), widget.accessibleName(), widget.accessibleDescription(), widget.statusTip())
-    if isinstance(widget, QLabel):
-        yield QLabel.text(widget)
-    elif isinstance(widget, QAbstractButton):
+    if isinstance(widget, QtWidgets.QLabel):
+        yield QtWidgets.QLabel.text(widget)
+    elif isinstance(widget, QtWidgets.QAbstractButton):
         yield widget.text()
-    elif isinstance(widget, QLineEdit):
+    elif isinstance(widget, QtWidgets.QLineEdit):
         yield widget.placeholderText()
-    elif isinstance(widget, QComboBox):
+    elif isinstance(widget, QtWidgets.QComboBox):
         yield from (widget.itemText(at) for at in range(widget.count()))
-    elif isinstance(widget, QTabBar):
+    elif isinstance(widget, QtWidgets.QTabBar):
         yield from (widget.tabText(at) for at in range(widget.count()))
     elif isinstance(widget, Dock):
         yield widget.windowTitle()
-    elif isinstance(widget, QAbstractItemView) and widget.model() is not None:
+    elif isinstance(widget, QtWidgets.QAbstractItemView) and widget.model() is not None:
         yield from cells_of(widget.model())
     yield from (said for action in widget.actions() for said in texts_of_action(action))
 
@@ -115,11 +106,11 @@ def test_all_that_a_window_says_is_looked_up() -> None:
         app.ui.session.select_line(60)
         for info in discover():
             app.window.workspace.show_panel(info.id)
-            QApplication.processEvents()
+            QtWidgets.QApplication.processEvents()
         settle(app)
-        parts = [*app.window.findChildren(QWidget), app.window]
-        parts += SettingsDialog(app.ui.settings, app.window).findChildren(QWidget)
-        parts += KeysOverlay(app.ui.commands, lambda: None, app.window).findChildren(QWidget)
+        parts = [*app.window.findChildren(QtWidgets.QWidget), app.window]
+        parts += SettingsDialog(app.ui.settings, app.window).findChildren(QtWidgets.QWidget)
+        parts += KeysOverlay(app.ui.commands, lambda: None, app.window).findChildren(QtWidgets.QWidget)
         ours = [part for part in parts if not type(part.window()).__module__.startswith("pyqtgraph")]
         left = {shown for part in ours for shown in texts_of(part) if words(shown)}
     assert not left, f"{len(left)}:\n" + "\n".join(sorted(map(repr, left)))
@@ -129,7 +120,7 @@ def test_all_that_a_window_says_is_looked_up() -> None:
 def test_a_label_keeps_what_the_program_said(ui: UiContext) -> None:
     label = PlainLabel("Nothing was opened yet.")
     assert label.text() == "Nothing was opened yet.", "what the program compares is English"
-    assert QLabel.text(label) == label.shown_text == translated("Nothing was opened yet.")
+    assert QtWidgets.QLabel.text(label) == label.shown_text == translated("Nothing was opened yet.")
     assert not words(label.shown_text)
     label.setText(text.Message("Go to {0}", "the summary"))
     label.break_lines(lambda shown: shown)

@@ -124,10 +124,8 @@ def test_a_pinned_time_view_leaves_the_own_arrangement_as_it_is(app: App) -> Non
         assert "right" in workspace.folded
         assert bool(workspace.group("time_below")) is is_pinned
         assert {dock.info.id for dock in workspace.group("time") if dock.is_open} >= {
-            "compute_unit",
-            "global_timeline",
-            "occupancy",
-        }
+            "compute_unit", "global_timeline", "occupancy",
+        }  # fmt: skip
         if is_pinned:
             assert box(app, "utilization").top() > box(app, "compute_unit").bottom()
             assert box(app, "compute_unit").height() == pytest.approx(before.height(), abs=40)

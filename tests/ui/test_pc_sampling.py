@@ -20,14 +20,9 @@ from tests.ui.window import SAMPLES, open_sample, settle, show_panel
 IS_PAINTED = True
 
 TIMES = (
-    "overview",
-    "global_timeline",
-    "compute_unit",
-    "utilization",
-    "occupancy",
-    "wave_picker",
+    "overview", "global_timeline", "compute_unit", "utilization", "occupancy", "wave_picker",
     "distribution",
-)
+)  # fmt: skip
 CODE = ("isa", "source", "explorer", "hotspot", "summary")
 
 

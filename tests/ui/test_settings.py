@@ -33,10 +33,8 @@ def test_editing_changes_the_option_and_the_other_way_round(tmp_path: Path, qtbo
     dialog.editors["look.theme"].setCurrentText("dark")
     dialog.editors["isa.show_idle"].setChecked(False)
     assert (settings["hotspot.bins"], settings["look.theme"], settings["isa.show_idle"]) == (
-        64,
-        "dark",
-        False,
-    )
+        64, "dark", False,
+    )  # fmt: skip
     settings["hotspot.bins"] = 16
     assert dialog.editors["hotspot.bins"].value() == 16
     store.sync()

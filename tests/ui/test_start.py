@@ -4,7 +4,6 @@ import builtins
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,21 +16,16 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.tuning import shiboken_import
 from rcv_py.ui.app import App, start
-from tests.support.limits import HANG_MS, HANG_S
+from tests.support.limits import HANG_MS
 from tests.support.paths import ROOT
+from tests.support.programs import finished
 from tests.ui.window import settings_in
 
 MOST_MS = 2 * HANG_MS  # more than tests wait
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 UNUSED = (
-    "analysis.compare",
-    "api",
-    "export",
-    "features.compare.panel",
-    "synth",
-    "ui.flame",
-    "ui.shell.palette",
-)
+    "analysis.compare", "api", "export", "features.compare.panel", "synth", "ui.flame", "ui.shell.palette",
+)  # fmt: skip
 NOT_FIRST = ("analysis.findings.detect", "analysis.waits.wait_latency", "features.findings.result")
 CHILD = """
 import json, linecache, sys
@@ -123,10 +117,7 @@ print(hasattr(feature, "update_mapping"), hasattr(feature, "nothing"))
 def printed(code: str, *words: str, is_plain: bool = False) -> str:
     """What a process prints that has the import hooks, or has them switched off."""
     variables = os.environ | {"RCV_PLAIN_IMPORTS": "1" if is_plain else ""}
-    return subprocess.run(
-        [sys.executable, "-c", code, *words],
-        cwd=ROOT, capture_output=True, text=True, check=True, timeout=HANG_S, env=variables,
-    ).stdout  # fmt: skip
+    return finished([sys.executable, "-c", code, *words], check=True, env=variables).stdout
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """The window around the panels: opening, layout, keeping, failing."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from rcv_py.ui.shell.docks import BrokenPanel, make_panel
 from rcv_py.ui.shell.errors import ErrorReporter
 from rcv_py.ui.shell.opener import LOOKING
 from rcv_py.ui.widgets.empty_state import WithEmptyState
-from tests.support.limits import HANG_S
+from tests.support.programs import finished
 from tests.support.samples import sample_path
 from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, box, open_sample, run_command, settings_in, settle, window
@@ -285,6 +284,4 @@ def test_a_start_loads_nothing_that_writes_files() -> None:
         "print(*(name for name in sys.modules if name.startswith(('rcv_py.export', 'pygments'))))\n"
     )
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
-    words = [sys.executable, "-c", code]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, env=environment, timeout=HANG_S)
-    assert done.stdout.split() == []
+    assert finished([sys.executable, "-c", code], check=True, env=environment).stdout.split() == []

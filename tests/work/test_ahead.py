@@ -1,7 +1,6 @@
 """What is done before there is a window: a large capture is read, a small one starts nothing."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from multiprocessing import active_children
@@ -15,10 +14,10 @@ from rcv_py.work.ahead import Preload
 from rcv_py.work.load import plan
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.processes import end_ahead, start_ahead
-from tests.support.limits import HANG_S
 from tests.support.opened import load_all
 from tests.support.paths import ROOT
 from tests.support.processes import wait_until
+from tests.support.programs import finished
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 
@@ -85,14 +84,7 @@ def test_whoever_asked_may_stop_it(large: None, monkeypatch: pytest.MonkeyPatch)
 def test_copies_hold_nothing_of_their_parent_and_answer() -> None:
     """Where nothing runs beside the main thread: no open file of it, no handler, and the same answers."""
     script = "from tests.work.test_ahead import copies; copies()"
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=HANG_S,
-    )
+    done = finished([sys.executable, "-W", "error", "-c", script], check=True)
     assert done.stdout.split() == ["Qt", "False", "copies", "True", "3", "3", "pool", "ForkProcess", "3"]
     assert not done.stderr
 

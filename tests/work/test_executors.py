@@ -30,6 +30,7 @@ from tests.support.command_runs import refused
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.processes import wait_until
+from tests.support.programs import finished
 from tests.support.samples import write_sample
 
 WORKERS = 2
@@ -433,9 +434,7 @@ def test_it_is_imported_only_when_asked_for(library: Path) -> None:
     script = (
         f"import sys; from rcv_py.cli.main import main; main({words}); sys.exit('distributed' in sys.modules)"
     )
-    subprocess.run(
-        [sys.executable, "-c", script], check=True, cwd=ROOT, stdout=subprocess.DEVNULL, timeout=HANG_S
-    )
+    finished([sys.executable, "-c", script], check=True)
 
 
 def test_what_a_cluster_does_not_go_with_is_refused(library: Path) -> None:

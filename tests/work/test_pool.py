@@ -26,6 +26,7 @@ from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.pool_calls import EndsAtUnpickling, answer
 from tests.support.processes import is_at_work, wait_until
+from tests.support.programs import finished
 
 WAIT_S = HANG_S
 
@@ -301,6 +302,4 @@ def test_a_copy_that_is_ended_before_it_ran_ends() -> None:
         "        process.join()\n"
         "        print(process.exitcode)\n"
     )
-    words = [sys.executable, "-c", code]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=HANG_S)
-    assert done.stdout.split() == [str(-signal.SIGTERM)] * 20
+    assert finished([sys.executable, "-c", code], check=True).stdout.split() == [str(-signal.SIGTERM)] * 20

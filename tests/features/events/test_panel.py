@@ -8,18 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.events.event_table import (
-    EVENT_TEXT,
-    GROUP_OF,
-    GROUPS,
-    EntryKind,
-    actions,
-    dispatch_of,
-    event_table,
-    event_text,
-    group_of,
-    lasting,
-)
+from rcv_py.analysis.events import event_table
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.features.events.panel import EventsPanel
 from rcv_py.formats.open import open_trace
@@ -128,7 +117,7 @@ def test_kinds_that_are_hidden_are_remembered(shown: Callable, samples: Callable
 def test_a_click_goes_to_the_time_and_selects_the_wave(shown: Callable, samples: Callable) -> None:
     panel = shown(samples("markers"))
     session, table = panel.session, panel.result
-    row = int(np.flatnonzero((table.kind == EntryKind.MARKER) & (table.wave >= 0))[-1])
+    row = int(np.flatnonzero((table.kind == event_table.EntryKind.MARKER) & (table.wave >= 0))[-1])
     session.set_view(session.view.value.moved(-session.view.value.width))
     panel.view.chosen.emit(row)
     assert session.view.value.contains(int(table.time[row]))
@@ -157,31 +146,28 @@ def test_what_is_wrong_with_markers_is_a_problem(shown: Callable, samples: Calla
 
 
 def test_every_event_has_words_and_a_group() -> None:
-    assert set(EVENT_TEXT) == set(EventKind)
-    ids = {group.id for group in GROUPS}
-    assert set(GROUP_OF.values()) <= ids
-    assert (group_of(EventKind.GC_RINSE), group_of(99), event_text(99)) == (
-        "rinse",
-        "other",
-        "event of type 99",
-    )
-    assert [group.id for group in GROUPS if not group.is_on] == ["rinse", "sample"]
+    assert set(event_table.EVENT_TEXT) == set(EventKind)
+    ids = {group.id for group in event_table.GROUPS}
+    assert set(event_table.GROUP_OF.values()) <= ids
+    assert (event_table.group_of(EventKind.GC_RINSE), event_table.group_of(99)) == ("rinse", "other")
+    assert event_table.event_text(99) == "event of type 99"
+    assert [group.id for group in event_table.GROUPS if not group.is_on] == ["rinse", "sample"]
 
 
 def test_what_begins_lasts_to_its_end_on_the_same_engine(samples: Callable) -> None:
     events = samples("events").events
-    length = lasting(events)
+    length = event_table.lasting(events)
     begins = events.kind == EventKind.TT_STALL_BEGIN
     assert length[begins].tolist() == [400, 400]
     assert (length[~begins] == -1).all()
     alone = events._replace(kind=np.where(events.kind == EventKind.TT_STALL_END, 0, events.kind))
-    assert (lasting(alone) == -1).all()
+    assert (event_table.lasting(alone) == -1).all()
 
 
 def test_the_latest_dispatch_of_the_pipe_is_that_of_the_wave() -> None:
     rows = [(10, 0, 1), (20, 0, 2), (30, 0, 1), (40, 1, 1)]
     made = [Dispatch(time, se, 1, str(time), me=1, pipe=pipe) for time, se, pipe in rows]
-    found = {time: dispatch_of(made, 0, 1, 1, time) for time in (9, 10, 29, 30, 99)}
+    found = {time: event_table.dispatch_of(made, 0, 1, 1, time) for time in (9, 10, 29, 30, 99)}
     assert {time: one and one.time for time, one in found.items()} == {
         9: None,
         10: 10,
@@ -194,11 +180,11 @@ def test_the_latest_dispatch_of_the_pipe_is_that_of_the_wave() -> None:
 def test_one_value_means_what_all_mean_together(samples: Callable) -> None:
     trace = samples("markers")
     spans = marker_spans(trace, read(trace))
-    each = [actions(spans, np.array([row])).item() for row in range(len(spans.records))]
-    assert each == actions(spans).tolist()
+    each = [event_table.actions(spans, np.array([row])).item() for row in range(len(spans.records))]
+    assert each == event_table.actions(spans).tolist()
 
 
 def test_an_empty_trace_gives_an_empty_table() -> None:
     trace, _ = made_trace(("vV",))
-    assert len(event_table(trace, None)) == 0
-    assert len(event_table(trace, marker_spans(trace, ()))) == 0
+    assert len(event_table.event_table(trace, None)) == 0
+    assert len(event_table.event_table(trace, marker_spans(trace, ()))) == 0

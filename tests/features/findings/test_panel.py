@@ -23,12 +23,12 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import UiContext
 from tests.support.fixtures import fixture_of
 from tests.support.mouse import left_click
-from tests.support.opened import all_waves, sample_trace
+from tests.support.opened import all_waves, sample_trace, whole_sample
 from tests.support.plain_capture import plain
 from tests.support.plain_samples import reasons
 from tests.support.samples import sample_path, write_sample
 from tests.support.source_places import on_one_line
-from tests.support.window_fixtures import Reused
+from tests.support.window_fixtures import Reused, opened_fixture, panel_fixture
 from tests.ui.window import SAMPLE, open_sample, run_command, settle, show_panel
 
 LABELS = ("What", "Where", "Fix", "Gain")
@@ -62,10 +62,9 @@ def with_all_kinds(tmp_path: Path) -> Path:
     return on_one_line("matmul_small", tmp_path / "ui_output_agent_1_dispatch_1", place)
 
 
-def test_open_then_one_click_selects_everywhere(blank: App, path: Path, qtbot: QtBot) -> None:
+def test_open_then_one_click_selects_everywhere(blank: App, path: Path) -> None:
     open_sample(blank, path)
     panel = page(blank)
-    qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
     assert in_front(blank, "triage")
     blank.window.activateWindow()
     blank.ui.commands.run("triage.show")
@@ -87,10 +86,9 @@ def test_open_then_one_click_selects_everywhere(blank: App, path: Path, qtbot: Q
     assert blank.ui.session.token() is not None, "an execution is selected with its line"
 
 
-def test_evidence_of_every_kind_leads_to_its_place(blank: App, qtbot: QtBot, with_all_kinds: Path) -> None:
+def test_evidence_of_every_kind_leads_to_its_place(blank: App, with_all_kinds: Path) -> None:
     open_sample(blank, with_all_kinds)
     panel, session = page(blank), blank.ui.session
-    qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
     number = choose(panel, "token")
     place = panel.current.evidence[number]
     panel.page.anchorClicked.emit(QUrl(f"evidence:{number}"))
@@ -123,10 +121,9 @@ def test_global_is_one_click_away(app: App) -> None:
     assert in_front(app, "global_timeline")
 
 
-def test_evidence_of_a_wave_or_a_range_keeps_the_timeline_that_is_in_front(blank: App, qtbot: QtBot) -> None:
+def test_evidence_of_a_wave_or_a_range_keeps_the_timeline_that_is_in_front(blank: App) -> None:
     open_sample(blank, sample_path("matmul_small"))
     panel = page(blank)
-    qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
     blank.window.workspace.show_panel("utilization")
     for kind in ("wave", "window"):
         panel.go(choose(panel, kind))
@@ -134,12 +131,11 @@ def test_evidence_of_a_wave_or_a_range_keeps_the_timeline_that_is_in_front(blank
         assert in_front(blank, "utilization"), kind
 
 
-def test_an_execution_is_40_px_wide_in_the_compute_unit(qtbot: QtBot, reused: Reused) -> None:
+def test_an_execution_is_40_px_wide_in_the_compute_unit(reused: Reused) -> None:
     with reused(size=(1280, 800)) as app:
         app.window.workspace.fold("left", False)
         open_sample(app, sample_path("matmul_small"))
-        panel, session = page(app), app.ui.session
-        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
+        session = app.ui.session
         wave = session.wave()
         width = wave.tokens.stall + wave.tokens.busy
         shortest = int(np.argmin(np.where((width > 0) & (wave.tokens.line >= 0), width, width.max())))
@@ -196,15 +192,12 @@ def test_one_bound_is_one_bar(ui: UiContext, qtbot: QtBot) -> None:
     assert "The same bound" not in finding_html(found[0], is_open=False)
 
 
-@pytest.fixture
-def shown(new_panel: Callable) -> TriagePanel:
-    panel = new_panel(TriagePanel, 850, 280)
-    return panel
+shown = panel_fixture(TriagePanel, 850, 280)
+small = opened_fixture("shown", lambda: whole_sample("matmul_small"))
 
 
 def test_keys_digits_and_copying(shown: TriagePanel, open_settled: Callable) -> None:
-    trace = sample_trace("vector_add")  # whose second finding has an instruction
-    open_settled(trace, [all_waves(trace)])
+    open_settled(*whole_sample("vector_add"))  # whose second finding has an instruction
     QTest.keyClick(shown.list, Qt.Key.Key_Down)
     assert shown.list.currentRow() == 1
     asked: list[str] = []
@@ -224,12 +217,10 @@ def test_keys_digits_and_copying(shown: TriagePanel, open_settled: Callable) -> 
     assert len(list(sheet.rows)) == len(shown.findings.findings)
 
 
-def test_more_opens_and_closes(shown: TriagePanel, open_settled: Callable) -> None:
-    trace = sample_trace("matmul_small")
-    open_settled(trace, [all_waves(trace)])
-    shown.list.setCurrentRow(1)
-    one = shown.current
-    page = shown.page.toPlainText()
+def test_more_opens_and_closes(small: TriagePanel) -> None:
+    small.list.setCurrentRow(1)
+    one = small.current
+    page = small.page.toPlainText()
     labels = [line.partition(":")[0] for line in page.splitlines() if line.startswith(LABELS)]
     assert labels == list(LABELS)
     assert one.key_sentence in page
@@ -237,32 +228,29 @@ def test_more_opens_and_closes(shown: TriagePanel, open_settled: Callable) -> No
     assert one.assumption not in page
     assert page.count(one.evidence[0].place) == 1, "evidence is listed once"
     assert one.evidence[-1].place not in page
-    shown.page.anchorClicked.emit(QUrl("more:0"))
-    page = shown.page.toPlainText()
+    small.page.anchorClicked.emit(QUrl("more:0"))
+    page = small.page.toPlainText()
     assert one.sentence in page
     assert one.assumption in page
     assert all(page.count(str(place)) <= 1 and place.place in page for place in one.evidence)
-    shown.page.anchorClicked.emit(QUrl("more:0"))
-    assert one.assumption not in shown.page.toPlainText()
+    small.page.anchorClicked.emit(QUrl("more:0"))
+    assert one.assumption not in small.page.toPlainText()
 
 
-def test_three_numbers_are_enough_at_first(shown: TriagePanel, open_settled: Callable) -> None:
-    trace = sample_trace("matmul_small")
-    open_settled(trace, [all_waves(trace)])
-    assert [number.id for number in shown.strip.numbers] == ["duration", "nothing", "matrix"]
-    assert shown.detail.isHidden()
-    assert len(shown.headline.text().split()) <= 12
-    shown.more.click()
-    assert shown.strip.numbers == shown.findings.numbers
-    assert shown.detail.text() == shown.findings.bound_class.detail
+def test_three_numbers_are_enough_at_first(small: TriagePanel) -> None:
+    assert [number.id for number in small.strip.numbers] == ["duration", "nothing", "matrix"]
+    assert small.detail.isHidden()
+    assert len(small.headline.text().split()) <= 12
+    small.more.click()
+    assert small.strip.numbers == small.findings.numbers
+    assert small.detail.text() == small.findings.bound_class.detail
 
 
 def test_the_list_takes_the_height_that_the_page_leaves(
     shown: TriagePanel, open_settled: Callable, qtbot: QtBot
 ) -> None:
     shown.resize(380, 900)
-    trace = sample_trace("matmul_small")
-    open_settled(trace, [all_waves(trace)])
+    open_settled(*whole_sample("matmul_small"))
     qtbot.waitUntil(lambda: not shown.list.verticalScrollBar().isVisible())
     assert not shown.page.verticalScrollBar().isVisible()
 
@@ -272,8 +260,7 @@ def test_a_picture_ends_where_the_findings_end(
     shown: TriagePanel, open_settled: Callable, qtbot: QtBot, width: int
 ) -> None:
     shown.resize(width, 1400)
-    trace = sample_trace("matmul_small")
-    open_settled(trace, [all_waves(trace)])
+    open_settled(*whole_sample("matmul_small"))
     qtbot.waitUntil(lambda: shown.split.isVisible() and not shown.list.verticalScrollBar().isVisible())
     with shown.for_picture():
         pass  # what is above the list has its place now, whenever Qt would have given it
@@ -367,17 +354,14 @@ def test_samples_and_placeholders(shown: TriagePanel, tmp_path: Path, open_settl
     assert "Nothing ran" in shown.empty.sentence.text()
 
 
-def test_clicking_a_row_shows_it(shown: TriagePanel, open_settled: Callable) -> None:
-    trace = sample_trace("matmul_small")
-    open_settled(trace, [all_waves(trace)])
-    box = shown.list.visualItemRect(shown.list.item(2))
-    left_click(shown.list.viewport(), QPoint(30, box.center().y()))
-    assert shown.findings.findings[2].title in shown.page.toPlainText()
+def test_clicking_a_row_shows_it(small: TriagePanel) -> None:
+    box = small.list.visualItemRect(small.list.item(2))
+    left_click(small.list.viewport(), QPoint(30, box.center().y()))
+    assert small.findings.findings[2].title in small.page.toPlainText()
 
 
-def test_a_click_or_a_key_on_a_finding_goes_to_its_first_evidence(app: App, qtbot: QtBot) -> None:
+def test_a_click_or_a_key_on_a_finding_goes_to_its_first_evidence(app: App) -> None:
     panel, session = page(app), app.ui.session
-    qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
     rows = [row for row, one in enumerate(panel.findings.in_full) if one.evidence[0].kind == "instruction"]
     panel.list.setFocus()
     row = next(row for row in rows if row > 0)
@@ -400,10 +384,8 @@ def test_a_click_or_a_key_on_a_finding_goes_to_its_first_evidence(app: App, qtbo
     assert session.selection.value.line == place.line, "a second click goes there again"
 
 
-def test_shares_among_the_key_numbers_have_bars(shown: TriagePanel, open_settled: Callable) -> None:
-    trace = sample_trace("matmul_small")
-    open_settled(trace, [all_waves(trace)])
-    duration, *shares = [cell for cell in shown.strip._cells if cell.isVisible()]
+def test_shares_among_the_key_numbers_have_bars(small: TriagePanel) -> None:
+    duration, *shares = [cell for cell in small.strip._cells if cell.isVisible()]
     assert duration.share is None
     assert len(shares) == 2
     for cell in shares:
@@ -413,8 +395,8 @@ def test_shares_among_the_key_numbers_have_bars(shown: TriagePanel, open_settled
         )
         image = cell.grab().toImage()
         y = round(whole.center().y())
-        assert image.pixelColor(round(part.right() / 2), y) == shown.ui.theme.role("accent")
-        assert image.pixelColor(round(whole.right()) - 2, y) == shown.ui.theme.role("line")
+        assert image.pixelColor(round(part.right() / 2), y) == small.ui.theme.role("accent")
+        assert image.pixelColor(round(whole.right()) - 2, y) == small.ui.theme.role("line")
 
 
 def test_numbers_of_a_narrow_row_end_at_a_whole_number(shown: TriagePanel) -> None:
@@ -437,8 +419,7 @@ def test_predictions_come_when_nothing_else_is_computed(
     panel = TriagePanel(ui)
     qtbot.addWidget(panel)
     panel.resize(850, 280)
-    trace = sample_trace("matmul_small")
-    open_settled(trace, [all_waves(trace)])
+    open_settled(*whole_sample("matmul_small"))
     plain = panel.findings
     assert not plain.guesses, "first what is known at once"
     assert "--no-predict" in panel.command_line()
@@ -488,8 +469,7 @@ def test_on_battery_nothing_is_predicted_unasked(
     qtbot.addWidget(panel)
     ui.settings["findings.predict"] = True
     ui.settings["findings.predict_on_battery"] = False
-    trace = sample_trace("matmul_small")
-    open_in(trace, [all_waves(trace)])
+    open_in(*whole_sample("matmul_small"))
     qtbot.waitUntil(lambda: panel.note.text() == "On battery: not ranked by prediction")
     assert not panel.findings.guesses
     ui.settings["findings.predict_on_battery"] = True
@@ -512,9 +492,8 @@ def test_progress_of_predictions_is_that_of_the_shown_findings(
     monkeypatch.setattr("rcv_py.work.whatif.with_predictions", with_predictions)
     panel = TriagePanel(ui)
     qtbot.addWidget(panel)
-    trace = sample_trace("matmul_small")
     ui.settings["findings.predict"] = True
-    open_in(trace, [all_waves(trace)])
+    open_in(*whole_sample("matmul_small"))
     qtbot.waitUntil(lambda: panel.note.text() == "Ranking by prediction 7 of 11 …")
     ui.settings["findings.predict"] = False
     begun[0](Stage("Ranking by prediction", 8, 11))
@@ -525,7 +504,6 @@ def test_progress_of_predictions_is_that_of_the_shown_findings(
 
 def test_the_button_of_a_row_opens_its_experiment(app: App, qtbot: QtBot) -> None:
     panel = page(app)
-    qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
     rows = [row for row, one in enumerate(panel.findings.in_full) if one.trial is not None]
     others = [row for row, one in enumerate(panel.findings.in_full) if one.trial is None]
     model = panel.list.model()

@@ -52,10 +52,8 @@ def test_files_lines_and_instructions_lie_inside_each_other(opened: FlamegraphPa
     assert scene.boxes.whole == 3110
     wait = frame(opened, WAIT)
     assert [scene.labels[one] for one in scene.tree.ancestors(wait)] == [
-        "kernels/attn.py",
-        "kernels/attn.py:3",
-        WAIT,
-    ]
+        "kernels/attn.py", "kernels/attn.py:3", WAIT,
+    ]  # fmt: skip
     inner, outer = box_of(opened.view, wait), box_of(opened.view, frame(opened, "kernels/attn.py"))
     assert inner[1] > outer[1], "roots hang on top"
     assert outer[0] <= inner[0]
@@ -236,10 +234,8 @@ def test_scopes_of_markers(
     scene = flames.view.scene
     matrix = frame(flames, "v_wmma")
     assert [scene.labels[one] for one in scene.tree.ancestors(matrix)][:3] == [
-        "matmul_wmma",
-        "multiply",
-        "matmul_wmma.hip",
-    ]
+        "matmul_wmma", "multiply", "matmul_wmma.hip",
+    ]  # fmt: skip
 
 
 def test_without_markers_it_says_how_to_get_some(opened: FlamegraphPanel, settled: Settled) -> None:

@@ -116,10 +116,8 @@ def test_without_sources_labels_and_instructions_are_ranked(
     assert "-g" in explorer.note.text()
     assert not explorer.note.isHidden()
     assert outline(explorer.tree.rows.root)[:3] == [
-        "my_kernel 2450",
-        "  3  s_waitcnt lgkmcnt(0) 2010",
-        "  2  ds_read_b128 v[0:3], v9 300",
-    ]
+        "my_kernel 2450", "  3  s_waitcnt lgkmcnt(0) 2010", "  2  ds_read_b128 v[0:3], v9 300",
+    ]  # fmt: skip
     click(explorer, "3  s_waitcnt")
     assert ui.session.selection.value.line == 3
 

@@ -85,12 +85,8 @@ def test_a_program_that_has_not_run_has_blocks_with_a_best_order(
 def test_loops_and_iterations_are_listed(shown: LoopsPanel) -> None:
     table = shown.loops.table
     assert [table.text(0, table.column_of(name)) for name in ("loop", "taken", "waves", "median", "max")] == [
-        "1 – 3",
-        "22",
-        "2",
-        "5",
-        "35",
-    ]
+        "1 – 3", "22", "2", "5", "35",
+    ]  # fmt: skip
     assert len(shown.strip) == len(shown.rows) == 24
     assert values(shown, "note").count("entry") == 2
     assert "24 iterations, 1 outlier" in shown.note.text()
@@ -212,10 +208,8 @@ def test_bubbles_are_ranked_and_a_click_selects(
     first = model.index_of(model.root.children[0])
     names = ("name", "cycles", "stall")
     assert [first.siblingAtColumn(model.column_of(name)).data() for name in names] == [
-        f"1  {TEXTS[1]}",
-        "54",
-        "54",
-    ]
+        f"1  {TEXTS[1]}", "54", "54",
+    ]  # fmt: skip
     assert "54 of " in bubbles.note.text()
     at = bubbles.tree.visualRect(first).center()
     left_click(bubbles.tree.viewport(), QPoint(80, at.y()))

@@ -202,11 +202,9 @@ def test_a_session_file_brings_everything_back(
         restored = another.ui.session
         assert titles(restored) == ["look"]
         assert before == (
-            restored.selection.value,
-            restored.bookmarks.value,
-            restored.view.value,
+            restored.selection.value, restored.bookmarks.value, restored.view.value,
             restored.experiments.value,
-        )
+        )  # fmt: skip
         assert [one.title for one in places_of(another).read().notes] == ["look"]
 
 

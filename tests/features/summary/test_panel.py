@@ -15,7 +15,7 @@ from rcv_py.features.summary.widgets import GAP
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
-from tests.support.opened import all_waves, sample_trace
+from tests.support.opened import all_waves, whole_sample
 from tests.support.pmc import write_long
 from tests.support.window_fixtures import Settled, panel_fixture
 from tests.ui.window import SAMPLE, SAMPLES
@@ -138,8 +138,7 @@ def test_colours_follow_the_theme(sample: SummaryPanel, ui: UiContext, theme: st
 
 
 def test_counters_have_bars(summary: SummaryPanel, open_settled: Callable) -> None:
-    trace = sample_trace("counters_units")  # one of the units that were counted had no wave
-    open_settled(trace, [all_waves(trace)])
+    open_settled(*whole_sample("counters_units"))  # one of the units that were counted had no wave
     assert summary.card_of[summary.counters].isVisible()
     assert [meter.name for meter in summary.counters.meters][:4] == ["MFMA", "MFMA Peak", "VALU", "VALU Peak"]
 

@@ -44,11 +44,8 @@ def shader_data(slot: int = 1) -> ShaderData:
 
 def hardware_events() -> HardwareEvents:
     kinds = (
-        EventKind.CS_PARTIAL_FLUSH,
-        EventKind.TT_STALL_BEGIN,
-        EventKind.GC_RINSE,
-        EventKind.CLUSTER_BARRIER,
-    )
+        EventKind.CS_PARTIAL_FLUSH, EventKind.TT_STALL_BEGIN, EventKind.GC_RINSE, EventKind.CLUSTER_BARRIER,
+    )  # fmt: skip
     n = len(kinds)
     small = [np.full(n, number, np.int16) for number in (SE, 1, 0)]
     kind = np.array(kinds, np.int16)
@@ -182,10 +179,8 @@ def test_ticks_mark_the_values_of_the_wave_that_wrote_them(make: Callable) -> No
 def test_the_menu_hides_markers_values_sibling_and_events(make: Callable, settled: Callable) -> None:
     panel = make(ComputeUnitPanel)
     assert [name.group for name in panel.source.names] == [
-        "SE2 CU1",
-        "SE2 CU1",
-        "SIMD1",
-    ]
+        "SE2 CU1", "SE2 CU1", "SIMD1",
+    ]  # fmt: skip
     assert "sibling of the traced one" in panel.tip(2, 1110, TimeWindow(1110, 1111), False)
     assert {line.time for line in panel.marks().lines} == {1005, 1150, 1350}, (
         "no flush here, no rinse at first"

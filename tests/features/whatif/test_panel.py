@@ -15,7 +15,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.core.panel import UiContext
 from rcv_py.work.whatif import with_predictions
 from tests.support.early_waves import SAMPLE, only, waves_of
-from tests.support.opened import all_waves, sample_trace
+from tests.support.opened import whole_sample
 from tests.support.samples import sample_path
 
 
@@ -23,8 +23,7 @@ from tests.support.samples import sample_path
 def shown(new_panel: Callable, open_in: Callable[..., None]) -> WhatIfPanel:
     panel = new_panel(WhatIfPanel, 1200, 300)
     assert panel.command_line() is None
-    trace = sample_trace("matmul_small")
-    open_in(trace, [all_waves(trace)])
+    open_in(*whole_sample("matmul_small"))
     return panel
 
 

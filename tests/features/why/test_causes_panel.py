@@ -26,13 +26,9 @@ NAME, BAR, STALL, SHARE, IDLE, TIMES = map(
 )
 
 TEXTS = [
-    "; kernel",
-    "global_load_dword v0, v1, s[2:3]",
-    "ds_read_b32 v1, v2",
-    "s_waitcnt vmcnt(0)",
-    "s_waitcnt lgkmcnt(0)",
-    "s_endpgm",
-]
+    "; kernel", "global_load_dword v0, v1, s[2:3]", "ds_read_b32 v1, v2", "s_waitcnt vmcnt(0)",
+    "s_waitcnt lgkmcnt(0)", "s_endpgm",
+]  # fmt: skip
 KINDS = [TokenKind.NONE, TokenKind.FLAT, TokenKind.LDS, TokenKind.IMMED, TokenKind.IMMED, TokenKind.MSG]
 
 
@@ -75,13 +71,8 @@ def click(panel: CausesPanel, node: WhyNode) -> None:
 
 def test_causes_are_ranked_with_late_and_blamed_lines(shown: CausesPanel) -> None:
     assert outline(shown.tree.rows.root) == [
-        "WAIT_LOAD 40 2",
-        "  3 40 2",
-        "    1 40 2",
-        "WAIT_LDS 24 2",
-        "  4 24 2",
-        "    2 24 2",
-    ]
+        "WAIT_LOAD 40 2", "  3 40 2", "    1 40 2", "WAIT_LDS 24 2", "  4 24 2", "    2 24 2",
+    ]  # fmt: skip
     load = shown.tree.rows.index_of(shown.tree.rows.root.children[0])
     cells = [cell(shown, load, column) for column in (NAME, STALL, SHARE, IDLE, TIMES)]
     assert cells == ["vector load", "40", "62.5", "", "2"]
