@@ -46,10 +46,11 @@ class Clock:
         self.now += seconds
 
 
-def _turns_of(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Have the application share turns whose time goes by this clock."""
+@pytest.fixture
+def clock(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The application shares turns whose time goes by this clock."""
     clock = Clock()
-    monkeypatch.setattr(FrameBudget, "_of_application", FrameBudget(QApplication.instance(), clock))
+    monkeypatch.setattr(FrameBudget, "_of_application", FrameBudget(qapp, clock))
     return clock
 
 
@@ -58,43 +59,35 @@ def _answer(clock: Clock, seconds: float, done: list[int], number: int) -> None:
     done.append(number)
 
 
-def _by_turn(turn: list[int], done: list[int]) -> QTimer:
-    """A timer that counts turns."""
-    timer = QTimer(interval=0)
-    timer.timeout.connect(lambda: turn.append(len(done)))
+def _turns_until(qtbot: object, done: list[int], count: int) -> set[int]:
+    """Wait for so many calls; return how many were done at turns between."""
+    turns, timer = set(), QTimer(interval=0)
+    timer.timeout.connect(lambda: turns.add(len(done)))
     timer.start()
-    return timer
+    qtbot.waitUntil(lambda: len(done) == count)
+    timer.stop()
+    return turns
 
 
-def test_answers_that_take_long_are_spread_over_turns_in_their_order(
-    qtbot: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock, done, turns = _turns_of(monkeypatch), [], []
+def test_answers_that_take_long_are_spread_over_turns_in_their_order(qtbot: object, clock: Clock) -> None:
+    done = []
     posts = Posts(QApplication.instance())
     for number in range(5):
         posts.post(partial(_answer, clock, FRAME_S, done, number))
-    timer = _by_turn(turns, done)
-    qtbot.waitUntil(lambda: len(done) == 5)
-    timer.stop()
+    assert _turns_until(qtbot, done, 5) >= {1, 2, 3, 4}, "events come between two of them"
     assert done == [0, 1, 2, 3, 4]
-    assert {0, 1, 2, 3, 4} & set(turns) >= {1, 2, 3, 4}, "events come between two of them"
 
 
-def test_short_answers_share_a_turn(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, done, turns = _turns_of(monkeypatch), [], []
+def test_short_answers_share_a_turn(qtbot: object, clock: Clock) -> None:
+    done = []
     posts = Posts(QApplication.instance())
     for number in range(5):
         posts.post(partial(_answer, clock, FRAME_S / 10, done, number))
-    timer = _by_turn(turns, done)
-    qtbot.waitUntil(lambda: len(done) == 5)
-    timer.stop()
-    assert not {1, 2, 3, 4} & set(turns)
+    assert not {1, 2, 3, 4} & _turns_until(qtbot, done, 5)
 
 
-def test_requests_that_are_due_at_once_are_spread_too(
-    ui: UiContext, qtbot: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock, left, turns = _turns_of(monkeypatch), [], []
+def test_requests_that_are_due_at_once_are_spread_too(ui: UiContext, clock: Clock, qtbot: object) -> None:
+    left = []
     owner = QObject()
 
     def call() -> None:
@@ -104,17 +97,12 @@ def test_requests_that_are_due_at_once_are_spread_too(
     bursts = [ui.scheduler.request(owner, call) for _ in range(4)]
     for burst in bursts:
         burst.ask()
-    timer = _by_turn(turns, left)
-    qtbot.waitUntil(lambda: len(left) == 4)
-    timer.stop()
-    assert {1, 2, 3} <= set(turns)
+    assert _turns_until(qtbot, left, 4) >= {1, 2, 3}
     assert left == [3, 2, 1, 0], "what waits for its turn is still to come"
 
 
-def test_what_a_long_call_changed_is_painted_first_in_the_next_turn(
-    qtbot: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock, done = _turns_of(monkeypatch), []
+def test_what_a_long_call_changed_is_painted_first_in_the_next_turn(qtbot: object, clock: Clock) -> None:
+    done = []
     turns = FrameBudget.here()
     turns.call(partial(_answer, clock, FRAME_S / 2, done, 1))
     turns.paint(partial(_answer, clock, FRAME_S, done, 2))
@@ -142,9 +130,9 @@ def test_a_window_is_painted_in_turn(qtbot: object, monkeypatch: pytest.MonkeyPa
 
 
 def test_what_waits_for_its_turn_is_made_once_or_forgotten(
-    ui: UiContext, qtbot: object, monkeypatch: pytest.MonkeyPatch
+    ui: UiContext, clock: Clock, qtbot: object
 ) -> None:
-    clock, done = _turns_of(monkeypatch), []
+    done = []
     owner = QObject()
 
     def call() -> None:
@@ -167,10 +155,8 @@ def test_what_waits_for_its_turn_is_made_once_or_forgotten(
     assert not any(burst.is_pending for burst in (first, second, third))
 
 
-def test_a_mistake_in_a_call_keeps_no_other_from_its_turn(
-    qtbot: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock, done = _turns_of(monkeypatch), []
+def test_a_mistake_in_a_call_keeps_no_other_from_its_turn(qtbot: object, clock: Clock) -> None:
+    done = []
 
     def mistake() -> None:
         clock.spend(FRAME_S)

@@ -34,7 +34,7 @@ from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from tests.support.hostile_text import CONTROLS, Watch, hostile, markup, unseen, watched
 from tests.support.window_fixtures import Reused
-from tests.ui.window import open_sample, settle, show_panel, window
+from tests.ui.window import menus_of, open_sample, settle, show_panel, window
 
 IS_PAINTED = True
 
@@ -349,6 +349,7 @@ def test_dialogs_show_texts_as_they_are(
     with window(is_painted=IS_PAINTED) as app:
         app.window.opener.open(folder.parent)  # two captures: the chooser
         settle(app)
+        menus_of(app.window)  # with what is in them
         check_all(app.window.findChildren(QWidget))
         open_sample(app, folder)
         error = NotATrace(folder, markup(path) + CONTROLS)

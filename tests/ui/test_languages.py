@@ -33,7 +33,7 @@ from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.menus import KeysOverlay
 from rcv_py.ui.table.table_model import TableModel
 from tests.support.pseudo import pseudo
-from tests.ui.window import SAMPLES, open_sample, settle, window
+from tests.ui.window import SAMPLES, menus_of, open_sample, settle, window
 
 ROWS = 12  # of a table that are read; the others say the same of other rows
 _MARKUP = re.compile(r"<[^<>]*>|&[a-z]+;")
@@ -103,6 +103,7 @@ def said(found: Any) -> str:
 def test_all_that_a_window_says_is_looked_up() -> None:
     with window() as app:
         open_sample(app)
+        menus_of(app.window)  # with what is in them
         app.ui.session.select_line(60)
         for info in discover():
             app.window.workspace.show_panel(info.id)

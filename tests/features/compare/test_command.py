@@ -129,7 +129,6 @@ def test_different_kernels_are_not_judged(product: Path) -> None:
 def test_json_and_csv_say_the_same(by: str, pair: Pair) -> None:
     words = (*pair, "--by", by, "--top", 0)
     document = printed_json("compare", *words)
-    assert document["schema"] == "rcv.compare/2"
     assert (document["verdict"], document["per"]) == ("no difference beyond noise", "launch")
     kernel, waves = document["kernel"], [_working(folder) for folder in pair]
     assert kernel["waves"] == [len(some) for some in waves]

@@ -20,7 +20,6 @@ def test_json_is_what_the_engine_says() -> None:
     trace = open_trace(folder)
     found = findings_near(trace, [all_waves(trace)])
     found = with_predictions(trace, found)
-    assert document["schema"] == "rcv.triage/2"
     assert document["findings"] == finding_table(found.findings).rows()
     assert document["waves"] == {"read": 24, "traced": 24, "counted": 24, "missing": 0}
     assert document["totals"]["no_issue"] <= document["totals"]["simd_cycles"]

@@ -73,7 +73,6 @@ def test_samples_are_no_cycles_and_code_may_have_no_branches(tmp_path: Path) -> 
 
 def test_blocks_hold_all_costs(capture: Path) -> None:
     document = printed_json("isa", capture, "--blocks")
-    assert document["schema"] == "rcv.isa/2"
     rows = rows_of(capture)
     blocks = document["rows"]
     assert (blocks[0]["first_instruction"], blocks[-1]["last_instruction"]) == (0, len(rows) - 1)

@@ -20,7 +20,6 @@ def samples_of(folder: Path) -> list[tuple[int, int]]:
 
 def test_text_json_and_csv_of_a_summary_agree() -> None:
     document = printed_json("summary", SAMPLE)
-    assert document["schema"] == "rcv.summary/2"
     text = printed("summary", SAMPLE)
     rows = printed_csv("summary", SAMPLE)
     for section in ("activity", "states"):
@@ -69,7 +68,6 @@ def test_the_hits_of_a_line() -> None:
     assert len(hits) == len(found.waves), "each wave ran it once"
     slowest = sorted((hit.duration for hit in hits), reverse=True)
     document = printed_json("line", folder, line, "--top", 0)
-    assert document["schema"] == "rcv.line/2"
     assert document["measures"]["latency"]["total"] == sum(slowest)
     assert [hit["latency"] for hit in document["slowest"]] == slowest
     assert sum(document["bins"]["hits"]) == document["hits"] == len(hits)
