@@ -20,8 +20,11 @@ from tests.support.samples import sample_path
 
 
 @pytest.fixture
-def shown(new_panel: Callable, open_in: Callable[..., None]) -> WhatIfPanel:
-    panel = new_panel(WhatIfPanel, 1200, 300)
+def shown(ui: UiContext, qtbot: QtBot, open_in: Callable[..., None]) -> WhatIfPanel:
+    panel = WhatIfPanel(ui)
+    qtbot.addWidget(panel)
+    panel.resize(1200, 300)
+    panel.show()
     assert panel.command_line() is None
     open_in(*whole_sample("matmul_small"))
     return panel
