@@ -3,17 +3,18 @@
 from collections import Counter
 
 import pytest
-from PySide6.QtCore import QEvent, Qt, QUrl
+from PySide6.QtCore import QEvent, QRect, Qt, QUrl
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QApplication
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QMainWindow, QMenu
 from pytestqt.qtbot import QtBot
 
 from rcv_py.model.window import TimeWindow
+from rcv_py.state.commands import Command, Commands
 from rcv_py.state.selection import Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.dialogs.docs_dialog import DocsDialog
 from rcv_py.ui.shell.dialogs.keys_dialog import KeysDialog
-from rcv_py.ui.shell.menus import MENUS, KeysOverlay
+from rcv_py.ui.shell.menus import MENUS, Actions, KeysOverlay, MenuFiller
 from rcv_py.ui.shell.palette import fit
 from tests.ui.window import menus_of, run_command, settle
 
@@ -64,6 +65,34 @@ def test_every_menu_entry_is_a_command_or_says_something(empty_app: App) -> None
         menu = menus[path]
         assert any(action.isSeparator() or action.text() for action in menu.actions()), path
         assert len(menu.actions()) >= 2 or path == "Analyze", path
+
+
+def test_a_menu_opens_beside_its_title_the_first_time_too(qtbot: QtBot) -> None:
+    """Near the lower edge of the screen it opens above; over its title, a click would choose an entry."""
+    menus = [*["File"] * 20, "File/More"]
+    commands = Commands()
+    commands.register(*(Command(f"file.{at}", f"Entry {at}", menu, list) for at, menu in enumerate(menus)))
+    shell = QMainWindow()
+    qtbot.addWidget(shell)
+    bar = shell.menuBar()
+    MenuFiller(commands, Actions(shell, commands), {}).fill_bar(bar)
+    shell.show()
+    shell.move(0, shell.screen().geometry().bottom() - 100)
+    title = bar.actionGeometry(bar.actions()[0])
+    places = []
+    for _ in range(2):
+        qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=title.center())
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        assert not menu.geometry().intersects(QRect(bar.mapToGlobal(title.topLeft()), title.size()))
+        menu.setActiveAction(menu.actions()[-1])
+        qtbot.keyClick(menu, Qt.Key.Key_Right)
+        inner = menu.actions()[-1].menu()
+        qtbot.waitUntil(inner.isVisible)
+        places.append((menu.geometry(), inner.geometry()))
+        inner.close()
+        menu.close()
+    assert places[0] == places[1]
 
 
 def test_nothing_runs_without_a_capture_that_needs_one(empty_app: App) -> None:

@@ -111,12 +111,12 @@ class MainWindow(QMainWindow):
         )
         self.actions_ = Actions(self, ui.commands)
         self.menu_bar = QMenuBar()
-        more = {"File": self._add_recent, "View/Waves": self._fill_waves}
+        more = {"File": self._add_recent, "View/Waves": self._keep_waves}
         MenuFiller(ui.commands, self.actions_, more).fill_bar(self.menu_bar)
         self._recent = QMenu(translated("Open recent"), self, toolTipsVisible=True)
         self._recent.aboutToShow.connect(self._fill_recent)
         waves = QMenu(self.status.waves, toolTipsVisible=True)
-        waves.aboutToShow.connect(partial(self._fill_waves, waves))
+        self._keep_waves(waves)
         self.status.waves.setMenu(waves)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
@@ -522,6 +522,9 @@ class MainWindow(QMainWindow):
     def _compare_two(self, path: Path, baseline: Path) -> None:
         self._compared = (path, baseline)
         self.opener.open(path)
+
+    def _keep_waves(self, menu: QMenu) -> None:
+        menu.aboutToShow.connect(partial(self._fill_waves, menu))
 
     def _fill_waves(self, menu: QMenu) -> None:
         menu.clear()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QKeyCombination, Qt
+from PySide6.QtCore import QKeyCombination, QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QMenu, QMenuBar, QWidget
 
@@ -90,9 +90,30 @@ class Actions:
             self.update()
 
 
+class LateMenu(QMenu):
+    """A menu that gets its entries when it is first measured, else when it opens.
+
+    Qt places a menu of a bar by its size, and asks for it before it says that the menu opens.
+    """
+
+    def __init__(self, title: str, parent: QWidget, fill: Callable[[QMenu], object]) -> None:
+        super().__init__(title, parent)
+        self._fill = fill
+        self.aboutToShow.connect(self._make)
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the menu with its entries."""
+        self._make()
+        return super().sizeHint()
+
+    def _make(self) -> None:
+        if self.isEmpty():
+            self._fill(self)
+
+
 @dataclass(frozen=True, eq=False)
 class MenuFiller:
-    """Makes the entries of each menu when it is first opened; `more` adds others whenever one is opened."""
+    """Makes the entries of each menu of the bar when it is needed; `more` is called with a menu once made."""
 
     commands: Commands
     actions: Actions
@@ -103,22 +124,13 @@ class MenuFiller:
         for title in MENUS:
             # The Alt key is the first letter of the English title, in every language.
             name = f"&{title}" if is_english() else f"{translated(title)}(&{title[0]})"
-            menu = bar.addMenu(name)
+            menu = LateMenu(name, bar, partial(self._fill, path=title))
             menu.aboutToShow.connect(self.actions.update)
-            self._prepare(menu, title)
-
-    def _prepare(self, menu: QMenu, path: str) -> None:
-        menu.setToolTipsVisible(True)
-        menu.aboutToShow.connect(partial(self._open, menu, path))
-
-    def _open(self, menu: QMenu, path: str) -> None:
-        if menu.isEmpty():
-            self._fill(menu, path)
-        if path in self.more:
-            self.more[path](menu)
+            bar.addMenu(menu)
 
     def _fill(self, menu: QMenu, path: str) -> None:
         """Add the commands of a menu, and the menus inside it where their first commands come."""
+        menu.setToolTipsVisible(True)
         inside: set[str] = set()
         for command in self.commands:
             if command.menu == path:
@@ -129,7 +141,9 @@ class MenuFiller:
                 title = command.menu.removeprefix(f"{path}/").partition("/")[0]
                 if title not in inside:
                     inside.add(title)
-                    self._prepare(menu.addMenu(translated(title)), f"{path}/{title}")
+                    self._fill(menu.addMenu(translated(title)), f"{path}/{title}")
+        if path in self.more:
+            self.more[path](menu)
 
 
 def shown_keys(command: Command) -> str:
