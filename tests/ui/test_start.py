@@ -38,6 +38,7 @@ def ours():
     return sorted(name.removeprefix("rcv_py.") for name in sys.modules if name.startswith("rcv_py."))
 
 app = start(None, has_capture=True)
+app.ui.settings["findings.predict"] = False  # predictions load a compiler, soon after this looks
 app.window.resize(1600, 900)
 first = []
 app.ui.scheduler.importer.after_first_picture(lambda: first.extend([*ours(), *sys.modules]))
