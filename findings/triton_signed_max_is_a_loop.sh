@@ -3,11 +3,11 @@
 # Expected: tl.atomic_max of int32 is the instruction that each GPU has for it, as tl.atomic_max of uint32 and
 #   tl.atomic_add are. The sign of the type and the size of the tensor decide nothing.
 # Instead: unsigned atomics on tensors below 2 GiB become buffer atomics, one instruction. Signed maximum and
-#   minimum never do, and no atomic does where the tensor is larger. Such an atomic is a loop of compare and
-#   swap on gfx1100, also the FP32 addition of a large tensor. On gfx942 and gfx950, if the addresses were
-#   loaded, code in front of it first sorts the lanes by address, with permutes through LDS and
-#   branches, to combine those that agree. On gfx1201 and gfx1250 all are one instruction. On gfx90a there are no
-#   buffer atomics, and each operation but an integer addition and an exchange is a loop.
+#   minimum never do, and no atomic does where the tensor is larger. On gfx1100 each of those but an integer
+#   addition is a loop of compare and swap, the FP32 addition of a large tensor among them. On gfx942 and
+#   gfx950, if the addresses were loaded, code in front of it first sorts the lanes by address, with permutes
+#   through LDS and branches, to combine those that agree. On gfx1201 and gfx1250 all are one instruction. On
+#   gfx90a there are no buffer atomics, and each operation but an integer addition and an exchange is a loop.
 # Seen (relaxed, at loaded addresses, one element a lane: instructions of the kernel):
 #                                 gfx942                gfx1100    gfx1201
 #   max of uint32, below 2 GiB    23                    22         22
