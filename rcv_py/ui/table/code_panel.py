@@ -188,8 +188,9 @@ class CodePanel(Panel):
 
     def focus_search(self) -> bool:
         """Show the search field with the cursor in it."""
+        bar = self.find_bar  # before its place is shown: Qt shows what is added later in a turn of its own
         self.search.show()
-        self.find_bar.focus()
+        bar.focus()
         return True
 
 
