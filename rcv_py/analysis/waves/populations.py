@@ -378,7 +378,8 @@ def _names(program: _Program, ways: list[_Way]) -> list[tuple[str, str]]:
         every = (name, *(f"{name} ({number})" for number in range(2, len(taken) + 2)))
         name = next(text for text in every if prefix + _word(text) not in taken)
         taken.add(prefix + _word(name))
-        names.append((prefix + _word(name), name if is_only else f"{way.kernel or 'unknown kernel'}: {name}"))
+        shown = name if is_only else Message("{0}: {1}", way.kernel or "unknown kernel", name)
+        names.append((prefix + _word(name), shown))
     return names
 
 
