@@ -116,6 +116,7 @@ class IsaPanel(CodePanel):
 
     def _make_find_bar(self) -> FindBar:
         bar = FindBar(self.ui.theme, "Find instructions")
+        bar.show_query(self.session.query.value)
         bar.edited.connect(self.session.query.set)
         bar.filtered.connect(self._filter)
         bar.stepped.connect(self.step_match)

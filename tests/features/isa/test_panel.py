@@ -138,6 +138,14 @@ def test_search_counts_marks_filters_and_walks(unread: IsaPanel, settled: Settle
     assert len(unread.view.table.data_rows) == 8, "a broken search hides nothing"
 
 
+def test_the_search_field_takes_over_what_was_chosen_before(isa: IsaPanel) -> None:
+    isa.session.query.set(SearchQuery("", is_case_sensitive=True))
+    isa.focus_search()
+    assert isa.find_bar.case.isChecked()
+    QTest.keyClicks(isa.find_bar.field, "v_")
+    assert isa.session.query.value == SearchQuery("v_", is_case_sensitive=True)
+
+
 def test_m_walks_through_the_hottest_rows(isa: IsaPanel, ui: UiContext, open_settled: Callable) -> None:
     for command in isa.commands(isa.ui, LazyPanel.of(isa)):
         ui.commands.register(command)
