@@ -5,9 +5,24 @@ from pathlib import Path
 
 import orjson
 import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QWidget
 
 from rcv_py.base.problems import Severity
-from tests.ui.window import SAMPLE, open_sample, window
+from tests.ui.window import SAMPLE, open_sample, settle, window
+
+
+class ShownWindows(QObject):
+    """Notes the object name of each window that is shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def eventFilter(self, shown: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and isinstance(shown, QWidget) and shown.isWindow():
+            self.names.append(shown.objectName())
+        return False
 
 
 @pytest.fixture
@@ -44,3 +59,14 @@ def test_texts_of_other_code_raise_an_alarm_that_stays(wrong, qtbot):
         assert app.ui.results.cell("match").value.judged > 0
         assert not alarm.isVisible()
         assert not [one for one in app.ui.session.problems.value if "do not belong" in one.text]
+
+
+def test_the_alarm_is_never_a_window_of_its_own(wrong):
+    with window() as app:
+        seen = ShownWindows()
+        QApplication.instance().installEventFilter(seen)
+        open_sample(app, wrong)
+        settle(app)
+        QApplication.instance().removeEventFilter(seen)
+        assert app.window.alarm.isVisible()
+        assert "alarm" not in seen.names

@@ -155,7 +155,7 @@ class MainWindow(QMainWindow):
         """Return the band above all pages, made when the texts of a capture are first found to be wrong."""
         from rcv_py.ui.shell.dialogs.alarm import CodeAlarm  # noqa: PLC0415 - as it says
 
-        alarm = CodeAlarm(self.ui)
+        alarm = CodeAlarm(self.ui, self.centralWidget())
         self._centre.insertWidget(0, alarm)
         return alarm
 

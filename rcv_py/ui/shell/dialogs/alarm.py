@@ -1,7 +1,7 @@
 """The alarm above all panels when the instruction texts belong to other code and are all wrong."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame
+from PySide6.QtWidgets import QFrame, QWidget
 
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
 from rcv_py.base.text import Message, translated
@@ -19,8 +19,8 @@ class CodeAlarm(QFrame):
     Its tooltip says what follows, what to do about it, and which instructions show it.
     """
 
-    def __init__(self, ui: UiContext) -> None:
-        super().__init__()
+    def __init__(self, ui: UiContext, parent: QWidget | None) -> None:
+        super().__init__(parent)
         self._ui = ui
         self._cell = ui.results.cell("match")
         self.setObjectName("alarm")
