@@ -34,7 +34,6 @@ LEFT_OUT = (
     *("tuning/", "__init__.py", "api/__init__.py"),  # names of Qt, and of what is imported late
     *(
         "cli/commands/completion.py",
-        "formats/isa/described.py",
         "formats/rocpd/guarded.py",
     ),  # other languages
 )
@@ -75,9 +74,10 @@ def texts_of(nodes: Iterable[ast.AST], *, has_help: bool = False) -> Iterator[tu
             name = _name(node)
             if name == "plural":
                 yield from ((both, "") for both in _plurals(node))
-            elif name == "Message" and (text := _template(node, nodes)):
+            elif name == "Message":
                 values = (f"{{{at}}} {ast.unparse(value)}" for at, value in enumerate(node.args[1:]))
-                yield text, ", ".join(values) or "no values"
+                about = ", ".join(values) or "no values"
+                yield from ((text, about) for text in _templates(node, nodes))
             elif name == "join_texts" and isinstance(node.args[0], ast.Constant):
                 yield node.args[0].value, "between texts"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -85,20 +85,29 @@ def texts_of(nodes: Iterable[ast.AST], *, has_help: bool = False) -> Iterator[tu
             yield from ((menu, "") for menu in node.value.split("/") if _MENU.fullmatch(node.value))
 
 
-def _template(call: ast.Call, nodes: Iterable[ast.AST]) -> str:
-    """The first argument of a message, or what its function assigned to that name before; "" if unknown."""
+def _templates(call: ast.Call, nodes: Iterable[ast.AST]) -> list[str]:
+    """The texts that the first argument of a message may be, or that its function assigned to it before."""
     first = call.args[0] if call.args else None
-    if isinstance(first, ast.Constant):
-        return str(first.value)
+    if not isinstance(first, ast.Name):
+        return _constants(first)
     functions = (one for one in nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
     begin = max((one.lineno for one in functions if one.lineno <= call.lineno <= one.end_lineno), default=0)
     assigned = {
-        one.lineno: str(one.value.value)
+        one.lineno: texts
         for one in nodes
-        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
-        if isinstance(first, ast.Name) and ast.unparse(one.targets[0]) == first.id
+        if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == first.id
+        if (texts := _constants(one.value))
     }
-    return assigned.get(max((line for line in assigned if begin < line < call.lineno), default=0), "")
+    return assigned.get(max((line for line in assigned if begin < line < call.lineno), default=0), [])
+
+
+def _constants(node: ast.AST | None) -> list[str]:
+    """The text of a constant, or the texts of a choice between some."""
+    if isinstance(node, ast.IfExp):
+        return _constants(node.body) + _constants(node.orelse)
+    return (
+        [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value else []
+    )
 
 
 def _unseen(node: ast.AST, *, has_help: bool) -> Iterator[ast.AST]:

@@ -52,6 +52,17 @@ class TopOptions:
     assert not script().is_for_people("Ctrl+Shift+B")
 
 
+def test_choices_between_templates_are_found() -> None:
+    code = """
+def said(is_guess, name):
+    text = "perhaps {0} waits" if is_guess else "{0} waits"
+    return Message(text, name), Message("← perhaps {0}" if is_guess else "← {0}", name)
+"""
+    found = dict(script().texts_of(ast.walk(ast.parse(code))))
+    both = ("perhaps {0} waits", "{0} waits", "← perhaps {0}", "← {0}")
+    assert found == dict.fromkeys(both, "{0} name")
+
+
 def test_missing_and_broken_translations_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     said = Catalog()
     for text in ("Rows", "{0} rows", "Columns", ("{0:,} row", "{0:,} rows")):
