@@ -124,16 +124,16 @@ def _several(
             if names:
                 yield Message("\nOnly in {0}: {1}.", side, some(names, _NAMED))
 
-    names = [str(options.folder), str(options.other)]
-    facts = dict(zip("ab", names, strict=True)) | {"sentence": sentence}
+    a, b = str(options.folder), str(options.other)
+    facts = {"a": a, "b": b, "sentence": sentence, "only_a": alone[0], "only_b": alone[1]}
     return CommandAnswer.of_table(
         program_result.SEVERAL_SCHEMA,
         shown,
         text,
-        lambda: facts | {"only_a": alone[0], "only_b": alone[1]},
+        lambda: facts,
         rows="kernels",
         forms={"markdown": table.markdown},
-        about={"names": names, "problems": []},
+        about={"names": [a, b], "problems": []},
         code=_gate(options.fail_on, found),
     )
 
