@@ -509,7 +509,7 @@ class MainWindow(QMainWindow):
     def _check_code(self) -> None:
         match = self.ui.results.cell("match").value
         if match is not None and match.is_wrong:
-            _ = self.alarm
+            self.alarm.refresh()
 
     def _all_read(self) -> None:
         LOG.add("capture", "all waves were read")

@@ -29,12 +29,13 @@ class CodeAlarm(QFrame):
         self.text = PlainLabel(role="error", wordWrap=True, textInteractionFlags=SELECTABLE)
         line = row(self._icon, (self.text, 1), margins=(10, 6, 10, 6), spacing=8, of=self)
         line.setAlignment(self._icon, Qt.AlignmentFlag.AlignTop)
-        self._cell.watch(self._show)
+        self._cell.watch(self.refresh)
         ui.theme.changed.connect(self._restyle)
         self._restyle()
-        self._show()
+        self.refresh()
 
-    def _show(self) -> None:
+    def refresh(self) -> None:
+        """Show how the code of the capture is wrong, or nothing."""
         trace, match = self._ui.session.trace.value, self._cell.value
         is_wrong = trace is not None and isinstance(match, CodeMatch) and match.is_wrong
         self.setVisible(is_wrong)
