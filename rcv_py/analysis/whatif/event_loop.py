@@ -2,7 +2,7 @@
 
 Every resident wave has one next event: it arrives at a barrier, its token tries to take a unit, or it ends.
 Events that share something happen in order of time; events at the same time keep the order of the recording.
-What an event shares decides how far the loop may go on without looking at other waves :
+What an event shares decides how far the loop may go on without looking at other waves:
 
     OWN      a token without a unit depends on its own wave alone
     OF_SIMD  arithmetic, and the end of a wave, whose slot the next one takes, depend on waves of the SIMD
@@ -32,10 +32,6 @@ OWN, OF_SIMD, OF_ALL, ARRIVES = range(4)  # what the next event of a wave shares
 # next event shares, 1 + its queue, the class of its return, `least`, and 1 + the unit that it takes.
 PACE, DELAY, WORD, HOLD, RANK, SERVICE, AWAIT, AWAIT_END = range(8)
 COLUMNS = {PACE: "pace", DELAY: "delay", HOLD: "hold", RANK: "rank", SERVICE: "service"}
-SEATED_BY = (
-    *("before", "simd", "pool", "turn", "depth", "in_turn", "members", "opening"),
-    *("first", "begin", "lead", "tail", "handover"),
-)
 IN_WORD = ("meeting", "signals", "queue", "in_order", "least", "resource")
 APART = ("order", "meeting", "signals", "latency")  # behind these rows, each column in one piece
 QUEUE_BIT, CLASS_BIT, LEAST_BIT, UNIT_BIT = 2, 4, 6, 16
@@ -57,6 +53,9 @@ MEMBERS, OPENING, LATELY, CAUSE, ARRIVED, WAITING = range(6)
 # the barrier where it waits.  LATEST and the columns behind it are when all operations of a class returned.
 FIRST, STOP, BEGIN, END, LEAD, TAIL, POOL, AFTER, BEFORE, HANDOVER, SEATED, BESIDE, LATEST = range(13)
 ROW, WAVE_ROW, ROW_BITS = 8, 16, 3  # columns of a row, of waves and of all others
+# Columns of a recording that decide what these rows hold before a play, beside the number of queues.
+OF_WAVES = ("first", "begin", "lead", "tail", "handover", "before", "pool", "turn", "simd")
+OF_ROWS = (*OF_WAVES, "depth", "in_turn", "members", "opening")
 # Tokens that are prefetched, as each wave reads on where no other does: 0.83 of the time in four pairs
 AHEAD = 8
 LINE = 64  # bytes of a line of the cache, which holds two tokens if they have 4 bytes a column
@@ -238,13 +237,13 @@ class _Seats(NamedTuple):
         own[:, POOL], own[:, AFTER] = at["pools"] + pool, place(after)
         own[:, LATEST : LATEST + CLASSES] = -FAR
         rows("queues", 1)[:, 0], rows("pools", 1)[:, 0] = -FAR, place(following)
-        columns = tuple(getattr(recording, name) for name in SEATED_BY)
+        columns = tuple(getattr(recording, name) for name in OF_ROWS)
         return cls(columns, queues, table, at, len(heads).bit_length())
 
     def fit(self, recording: Recording) -> bool:
         """Whether the rows are those of a recording."""
         is_known = all(
-            getattr(recording, name) is one for name, one in zip(SEATED_BY, self.columns, strict=True)
+            getattr(recording, name) is one for name, one in zip(OF_ROWS, self.columns, strict=True)
         )
         return is_known and self.queues == _queues(recording)
 
