@@ -32,10 +32,7 @@ LEFT_OUT = (
     *("cli/mcp/", "bundled/"),  # agents read English, as scripts do
     "export/report/style.py",  # rules of CSS
     *("tuning/", "__init__.py", "api/__init__.py"),  # names of Qt, and of what is imported late
-    *(
-        "cli/commands/completion.py",
-        "formats/rocpd/guarded.py",
-    ),  # other languages
+    *("cli/commands/completion.py", "formats/rocpd/guarded.py"),  # other languages
 )
 HELP = re.compile(
     r"(?:cli/options/program|features/\w+/options)\.py"
@@ -105,9 +102,8 @@ def _constants(node: ast.AST | None) -> list[str]:
     """The text of a constant, or the texts of a choice between some."""
     if isinstance(node, ast.IfExp):
         return _constants(node.body) + _constants(node.orelse)
-    return (
-        [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value else []
-    )
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value
+    return [node.value] if is_text else []
 
 
 def _unseen(node: ast.AST, *, has_help: bool) -> Iterator[ast.AST]:

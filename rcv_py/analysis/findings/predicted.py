@@ -195,10 +195,9 @@ class _Trials:
     def _own_gain(
         self, advice: RemedyAdvice, finding: Finding, *, is_quick: bool = False
     ) -> Predicted | None:
-        trial = advice.trial
-        return (
-            None if trial is None or trial.is_limit else self._gain(trial.changes, finding, is_quick=is_quick)
-        )
+        if advice.trial is None or advice.trial.is_limit:
+            return None
+        return self._gain(advice.trial.changes, finding, is_quick=is_quick)
 
     def _limit(
         self, trial: RemedyExperiment, finding: Finding

@@ -19,7 +19,7 @@ from rcv_py.ui.core.frame_budget import FrameBudget, Posts, one_shot
 MAX_UNCOLLECTED = 2_000  # objects made since the last collection
 YOUNG_BEFORE_OLDER = 10  # collections of the youngest generation before a collection of the next
 MAX_AT_ONCE = 30_000  # objects to scan while the user may wait: some ten milliseconds
-OLD_MS = 250  # ms without a job before a look at the mouse; if it rests at the next, all is collected
+OLD_MS = 250  # ms without a job before a full collection, and between two looks whether the mouse rests
 
 
 class GcGate:
