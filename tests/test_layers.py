@@ -54,7 +54,7 @@ MAY_IMPORT = {  # layer → layers
 }
 FLOORS = (  # rooms of a house with floors, the lowest first: a room may use those on floors below
     (
-        {"analysis.core", "analysis.compat", "analysis.counters.formula", "analysis.counters.pmc"},
+        {"analysis.core", "analysis.counters.formula", "analysis.counters.pmc"},
         {"analysis.program", "analysis.timeline", "analysis.counters", "analysis.waits.waitcnt"},
         {"analysis.events", "analysis.waits", "analysis.waves"},
         {"analysis.attribution", "analysis.device"},
