@@ -36,6 +36,7 @@ HELD_BYTES = 31 << 20  # size of a freed block that the C library keeps
 IN_PROCESS_BYTES = 24 << 20  # below this, starting processes takes longer than reading
 MAX_BATCHES_AHEAD = 2  # batches that a process holds: the current and the next
 MAX_UNSEEN = 32  # batches that wait for the iterator
+BRIEF_JOBS = 4  # small jobs that together take less time than showing a part of their waves
 RETRIES = 2  # of a batch whose process died: the next one may have the memory
 MAX_GIVEN_UP = 3  # batches, before the rest of the waves is given up
 STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of memory."
@@ -88,7 +89,9 @@ class WaveStream:
         self.total = len(chosen)
         self.errors: list[RcvError] = []  # why waves were given up
         job_bytes = JOB_BYTES if self.processes else SMALL_JOB_BYTES
-        self._queue = WaveQueue(plan(index, chosen, job_bytes))
+        jobs = plan(index, chosen, job_bytes)
+        self.is_brief = not self.processes and len(jobs) <= BRIEF_JOBS  # not worth a picture in between
+        self._queue = WaveQueue(jobs)
         self._pool: WorkerPool[_Prepared] | None = None
         self._lock = RLock()  # of requested waves
         self._asked: dict[Future[_Prepared], _Job] = {}

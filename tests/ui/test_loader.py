@@ -7,6 +7,7 @@ from dataclasses import replace
 from multiprocessing import active_children
 
 import pytest
+from PySide6.QtCore import QTimer
 
 from rcv_py.base.errors import Cancelled, NotATrace, RcvError
 from rcv_py.base.progress import Stage
@@ -81,7 +82,7 @@ def test_all_waves_arrive_in_the_session(qtbot, loader, folders, monkeypatch, th
     assert ui.session.busy.value == ()
 
 
-def test_stages_are_told_in_order(qtbot, loader, folders):
+def test_stages_are_told_in_order(qtbot, loader, folders, one_a_job):
     first, _ = folders
     stages = []
     loader.stage.connect(stages.append)
@@ -90,6 +91,18 @@ def test_stages_are_told_in_order(qtbot, loader, folders):
     assert str(stages[0]) == "Reading the index"
     assert str(stages[-2]) == "Reading waves 12 of 12"
     assert stages[-1] is None
+
+
+def test_what_is_read_within_a_moment_is_shown_once_with_all_its_waves(qtbot, loader, folders, ui):
+    first, _ = folders
+    shown, told = [], []
+    loader.opened.connect(lambda _: QTimer.singleShot(0, lambda: shown.append(ui.session.store.is_complete)))
+    loader.stage.connect(told.append)
+    loader.open(first)
+    settle(qtbot, loader)
+    qtbot.waitUntil(lambda: bool(shown))
+    assert shown == [True], "before anything could be painted"
+    assert [str(stage) for stage in told] == ["Reading the index", "None"]
 
 
 def test_a_second_folder_ends_the_first(qtbot, loader, folders, ui, one_a_job):

@@ -283,6 +283,15 @@ class _Load:
         self._loader.opened.emit(trace)
         self._is_shown.set()
 
+    def _on_whole(self, trace: Trace, batches: list[WaveBatch]) -> None:
+        """Show a capture with all its waves: every watcher finds them, and none is told of a part."""
+        self._on_opened(trace)
+        for batch in batches:
+            self._loader.batch.emit(batch)
+        self._loader.report_now()
+        self._loader.stage.emit(None)
+        self._on_end()
+
     def _on_batch(self, batch: WaveBatch, stage: Stage | None = None) -> None:
         self._room.release()
         self._loader.reached = stage
@@ -299,8 +308,11 @@ class _Load:
         try:
             trace = self._located(self._open_it(self._report, self._show_early))
             stream = self._stream = self._stream_of(trace)
-            self._post(self._on_opened, trace)
-            self._read_all(stream)
+            if stream.is_brief:
+                self._post(self._on_whole, trace, list(stream))
+            else:
+                self._post(self._on_opened, trace)
+                self._read_all(stream)
             self.count(-1)
             while (rows := self._wanted.get()) is not None:
                 self._wait_for_posts()
