@@ -151,7 +151,9 @@ def representation(trace: Trace, working: Collection[int] | None = None) -> Repr
     if len(own) < MIN_LIVES or len(others) < MIN_LIVES:
         return None
     variance = own.var(ddof=1) / len(own) + others.var(ddof=1) / len(others)
-    low, middle, high = np.quantile(both, (0.1, 0.5, 0.9)).tolist()
+    # Not by `np.quantile`, which imports `numpy.ma`.
+    ranks = np.array((0.1, 0.5, 0.9)) * (len(both) - 1)
+    low, middle, high = np.interp(ranks, np.arange(len(both)), np.sort(both)).tolist()
     spans = trace.waves.end - trace.waves.begin
     rows = np.arange(len(spans)) if working is None else np.array(sorted(working), dtype=np.int64)
     return Representation(

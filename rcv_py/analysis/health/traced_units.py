@@ -3,7 +3,7 @@
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import Residencies, residencies
-from rcv_py.base.runs import ascending
+from rcv_py.base.runs import ascending, is_in
 from rcv_py.base.text import Message, plural, short_kernel
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
@@ -24,7 +24,7 @@ def traced_lives(trace: Trace, lives: Residencies) -> np.ndarray:
     index = trace.waves
     known = index.cu >= 0
     seen = unit_key(index.se[known], index.cu[known], index.simd[known])
-    return np.isin(unit_key(lives.se, lives.cu, lives.simd), seen)
+    return is_in(unit_key(lives.se, lives.cu, lives.simd), seen)
 
 
 def main_kernel(trace: Trace, lives: Residencies) -> int:

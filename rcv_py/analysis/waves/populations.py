@@ -37,7 +37,7 @@ from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.branches import ends_of
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.base.errors import UsageError
-from rcv_py.base.runs import ascending, distinct, starts_run
+from rcv_py.base.runs import ascending, distinct, is_in, starts_run
 from rcv_py.base.text import Message, plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable, joined, memoized, of_rows
@@ -410,7 +410,7 @@ def by_typicality(trace: Trace, rows: Collection[int]) -> list[int]:
     index, kernel = trace.waves, trace.code.main_kernel
     ids = [id for id, name in trace.occupancy.names.items() if kernel is not None and name == kernel.name]
     chosen = np.array(sorted(rows), dtype=np.int64)
-    own = chosen[np.isin(index.kernel[chosen], ids)]
+    own = chosen[is_in(index.kernel[chosen], np.array(ids, dtype=np.int64))]
     chosen = own if len(own) else chosen
     life = index.end[chosen] - index.begin[chosen]
     return chosen[np.lexsort((life, np.abs(life - median(life))))].tolist()
