@@ -22,7 +22,7 @@ from tests.analysis import build
 from tests.analysis.in_memory import all_lines, jumps
 from tests.support.columns import in_rows
 from tests.support.opened import VARIED
-from tests.support.read_twice import Case, opened, opened_plainly
+from tests.support.read_twice import Case, opened, opened_plainly, reading_differences
 from tests.support.reference_rules import reference_curves
 from tests.support.samples import sample, sample_path
 from tests.support.simd_cycles import passes_of, worked
@@ -53,6 +53,11 @@ def occurred(case: Case) -> list[tuple[int, bool, tuple[int, ...], int]]:
     places = zip(*(getattr(one, name).tolist() for name in ("se", "sa", "cu", "simd", "slot")), strict=True)
     rows = zip(one.time.tolist(), one.is_start.tolist(), places, one.kernel.tolist(), strict=True)
     return sorted(rows, key=lambda row: row[:2])
+
+
+def test_both_readers_find_the_same_in_the_files(case: Case) -> None:
+    """So what is measured of one reading holds for the other: no other test is run for each of them."""
+    assert not reading_differences(case.trace.path)
 
 
 # -- costs ------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Captures as the product reads them, and as a slow reader that shares nothing with it does."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,6 +9,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from tests.analysis import plain
 from tests.support import command_runs
+from tests.support.equal import differences
 from tests.support.reference_clock import open_as_reference
 
 Opened = tuple[Trace, tuple[WaveBatch, ...]]
@@ -67,4 +67,22 @@ def opened_plainly(path: Path) -> Opened:
     return _plainly(path) if command_runs.is_unchanged(path) else plain.read(path)
 
 
-READERS: dict[str, Callable[[Path], Opened]] = {"product": opened, "plain": opened_plainly}
+def reading_differences(path: Path) -> list[str]:
+    """Where the two readers do not find the same in the files of a capture.
+
+    The plain one leaves open where waves ran, and knows kinds of instructions by fewer mnemonics.
+    """
+    (one, _), (other, _) = opened(path), opened_plainly(path)
+    found = differences(one.waves, other.waves, "waves", ("cu", "sa", "kernel"))
+    found += differences(one.code, other.code, "code", ("kind",))
+    found += differences(one.occupancy, other.occupancy, "occupancy")
+    found += differences((one.gfxip, one.clock.offsets), (other.gfxip, other.clock.offsets), "trace")
+    waves = ([_written(wave) for wave in Case(*read).waves] for read in (opened(path), opened_plainly(path)))
+    return found + differences(*waves, "wave")
+
+
+def _written(wave: TracedWave) -> tuple[Any, ...]:
+    """What the file of a wave says of it; line numbers of instructions are rows, of any type."""
+    read = wave.tokens
+    columns = [column.tolist() for column in (read.start, read.stall, read.busy, read.kind, read.line)]
+    return wave.row, wave.id, wave.cu, wave.begin, wave.end, columns, wave.states, wave.waits

@@ -21,8 +21,12 @@ from rcv_py.model.modes import LatencyMode, SourceCost
 from tests.analysis import build
 from tests.analysis.in_memory import all_lines, hotspot
 from tests.real import captures
-from tests.support.read_twice import GoldenCase
+from tests.support.read_twice import GoldenCase, reading_differences
 from tests.support.reference_rules import reference_curves
+
+
+def test_both_readers_find_the_same_in_the_files(case: GoldenCase) -> None:
+    assert not reading_differences(case.trace.path)
 
 
 def test_default_clock_range(case: GoldenCase) -> None:
