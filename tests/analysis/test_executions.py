@@ -17,14 +17,6 @@ from tests.support.samples import sample_path
 folder = fixture_of_each(sample_path, ["matmul_small", "vector_add", "gfx11"])
 
 
-def named(folder: Path, line: int, which: Which) -> tuple[str, int, int]:
-    """Wave, execution and latency that we pick."""
-    trace, batches = opened(folder)
-    hits = hits_of(line, has_idle=False).of(trace, batches)
-    at = pick(hits, which)
-    return str(trace.waves.id(int(hits.wave[at]))), int(hits.hit[at]), int(hits.latency[at])
-
-
 def test_the_median_is_that_of_the_files(folder: Path) -> None:
     found: dict[int, list[tuple[int, int, str, int]]] = {}
     for wave in plain(folder).waves:
@@ -34,16 +26,22 @@ def test_the_median_is_that_of_the_files(folder: Path) -> None:
             found.setdefault(token.line, []).append((token.duration, token.time, wave.name, hit))
     costly = sorted(found, key=lambda line: -sum(row[0] for row in found[line]))
     often = sorted(found, key=lambda line: -len(found[line]))
-    index = opened(folder)[0].waves
-    order = {str(index.id(row)): row for row in range(len(index))}
+    trace, batches = opened(folder)
+    order = {str(trace.waves.id(row)): row for row in range(len(trace.waves))}
     for line in {*costly[:12], *often[:6]}:
+        hits = hits_of(line, has_idle=False).of(trace, batches)
+        picked = {
+            which: (str(trace.waves.id(int(hits.wave[at]))), int(hits.hit[at]), int(hits.latency[at]))
+            for which in (Which.MEDIAN, Which.FASTEST, Which.SLOWEST)
+            for at in (pick(hits, which),)
+        }
         middle = median(row[0] for row in found[line])
         near = min(found[line], key=lambda row: (abs(row[0] - middle), row[1], order[row[2]]))
-        assert named(folder, line, Which.MEDIAN) == (near[2], near[3], near[0])
+        assert picked[Which.MEDIAN] == (near[2], near[3], near[0])
         quick = min(found[line], key=lambda row: (row[0], row[1], order[row[2]]))
-        assert named(folder, line, Which.FASTEST) == (quick[2], quick[3], quick[0])
+        assert picked[Which.FASTEST] == (quick[2], quick[3], quick[0])
         slow = min(found[line], key=lambda row: (-row[0], row[1], order[row[2]]))
-        assert named(folder, line, Which.SLOWEST) == (slow[2], slow[3], slow[0])
+        assert picked[Which.SLOWEST] == (slow[2], slow[3], slow[0])
 
 
 def test_a_rare_quick_execution_is_not_the_median() -> None:

@@ -17,12 +17,16 @@ from tests.analysis.test_whatif_limits import SAMPLED, found_in, hold, player_of
 from tests.support import prediction_truth
 from tests.support.command_runs import run
 from tests.support.opened import all_waves, sample_trace
-from tests.support.prediction_pairs import PAIRS
-from tests.support.prediction_scenes import Scene
+from tests.support.prediction_scenes import SCENES, Scene
 from tests.support.prediction_truth import simulated
 from tests.support.samples import sample_path
 
-SIMULATED = [*dict.fromkeys(scene for pair in PAIRS for scene in (pair.before, pair.after))][:60]
+# In these the same findings are predicted, and the same experiments bounded, as in another scene.
+ALIKE = (
+    *("matmul_plain", "near_roof", "matmul_11_one", "stream_11", "stream_11_one", "inverted_11", "stream_12"),
+    *("inverted_12", "strict_12", "chain_12", "barriers_12", "spills_12", "roof_12", "short_12"),
+)
+SIMULATED = [scene for name, scene in SCENES.items() if name not in ALIKE]
 
 
 @pytest.mark.parametrize("name", SAMPLED)
@@ -92,7 +96,7 @@ def test_a_cut_is_told() -> None:
     assert one.replayed < -2 * one.bound
 
 
-@pytest.mark.parametrize("scene", SIMULATED)
+@pytest.mark.parametrize("scene", SIMULATED, ids=lambda scene: scene.name)
 def test_simulated_kernels_gain_no_more_than_their_bounds(scene: Scene, tmp_path: Path) -> None:
     write_folder(simulated(scene).capture, tmp_path)
     trace = open_trace(tmp_path)

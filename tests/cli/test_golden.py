@@ -8,7 +8,7 @@ import pytest
 
 from tests.golden.record import CLI, NAMES, ROOT, Files, differing, expected, shortened, shortened_text
 from tests.support.command_runs import GOLDEN_FORMS, ON_A_CAPTURE, in_forms, run_anew, words_of
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path, write_sample
 
 
 def hold_recorded(files: Files, recorder: str) -> None:
@@ -32,9 +32,9 @@ def hold_complete(cli: Path, names: Sequence[str], size: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_output_is_what_was_recorded(name: str, tmp_path: Path) -> None:
-    write_sample(name, tmp_path / name)
-    hold_recorded(expected(tmp_path / name, CLI / name, tmp_path), "tests/golden/record.py")
+def test_output_is_what_was_recorded(name: str) -> None:
+    folder = sample_path(name)
+    hold_recorded(expected(folder, CLI / name, folder.parent), "tests/golden/record.py")
 
 
 def test_a_form_alone_is_what_it_is_beside_the_others(tmp_path: Path) -> None:

@@ -24,19 +24,19 @@ def write_sample(name: str, folder: Path, seed: int = 0) -> Truth:
     if STORE not in os.environ:
         return SAMPLES[name].write(folder, seed)
     made = _made(name, seed)
-    shutil.copytree(made / "capture", folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    shutil.copytree(made / name, folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
     return pickle.loads((made / "truth").read_bytes())
 
 
 def sample_path(name: str) -> Path:
     """The folder of a sample that all tests of the run share: nobody writes into it."""
-    return _made(name, 0) / "capture"
+    return _made(name, 0) / name
 
 
 def sample(name: str) -> tuple[Path, Truth]:
     """The same, and what is true of it."""
     made = _made(name, 0)
-    return made / "capture", pickle.loads((made / "truth").read_bytes())
+    return made / name, pickle.loads((made / "truth").read_bytes())
 
 
 def lives(truth: Truth) -> tuple[np.ndarray, np.ndarray]:
@@ -84,7 +84,7 @@ def _made(name: str, seed: int) -> Path:
             done = simulated(plan, seed)
             for sample in of_plan:
                 part = made.parent / f"part-{sample.name}-{seed}"
-                truth = sample.write_simulated(done, part / "capture")
+                truth = sample.write_simulated(done, part / sample.name)
                 (part / "truth").write_bytes(pickle.dumps(truth))
                 part.rename(made.with_name(f"{sample.name}-{seed}"))
     return made

@@ -1,7 +1,6 @@
 """The page that lists captures: names that differ, numbers of opened captures, filter, comparing two."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,8 @@ from pytestqt.qtbot import QtBot
 from rcv_py.model.trace import CaptureEntry
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.chooser import Chooser, columns, distinct_names
-from tests.ui.window import SAMPLE, settle, show_panel
+from tests.support.samples import write_sample
+from tests.ui.window import settle, show_panel
 
 LONG = "willhu-jpg_AMD-benchmarking-harness_kernels"
 
@@ -64,10 +64,9 @@ def test_empty_columns_are_left_out_and_cells_have_whole_names() -> None:
 def captures(tmp_path: Path) -> Path:
     """Two captures, the second recorded later, and one too deep to be found at first."""
     for at, name in enumerate(("first", "second")):
-        shutil.copytree(SAMPLE, tmp_path / "runs" / name)
+        write_sample("matmul_small", tmp_path / "runs" / name)
         os.utime(tmp_path / "runs" / name / "filenames.json", (10**9 + at * 10**6,) * 2)
-    deep = tmp_path / "runs" / "1" / "2" / "3" / "4" / "5"
-    shutil.copytree(SAMPLE, deep)
+    write_sample("matmul_small", tmp_path / "runs" / "1" / "2" / "3" / "4" / "5")
     return tmp_path / "runs"
 
 
