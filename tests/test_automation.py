@@ -14,7 +14,7 @@ from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.options.commands import COMMANDS
 from tests.support.paths import ROOT
 from tests.support.programs import finished, write_program
-from tests.support.samples import write_sample
+from tests.support.samples import write_sample, write_slow
 
 PAGE = (ROOT / "docs" / "automation.md").read_text()
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -73,17 +73,7 @@ def test_the_workflow_runs_what_exists(place: Path) -> None:
 
 def test_the_gate_trips_on_more_cycles(place: Path) -> None:
     """The example of the gate lets 0 and 3 pass; that 3 is reached is shown with a capture made slower."""
-    slow = place / "slow"
-    shutil.copytree(place / "before", slow)
-    for path in slow.glob("se*_wv*.json"):
-        document = json.loads(path.read_text())
-        late = 0
-        for token in document["wave"]["instructions"]:
-            token[0] += late
-            more = 3 * token[3]
-            token[2], token[3], late = token[2] + more, token[3] + more, late + more
-        document["wave"]["end"] += late
-        path.write_text(json.dumps(document))
+    write_slow("matmul_small", place / "slow")
     done = shell(place, "rcv compare before slow --twin twin --fail-on regression")
     assert done.returncode == 3, done.stdout + done.stderr
 

@@ -15,7 +15,7 @@ from tests.support.paths import ROOT
 from tests.support.programs import finished, write_program
 from tests.support.rocpd import write
 from tests.support.rocprofv3 import installed
-from tests.support.samples import sample_path
+from tests.support.samples import sample_path, write_slow
 
 FILE = ROOT / "packaging" / "skill" / "rcv" / "SKILL.md"
 TEXT = FILE.read_text(encoding="utf-8")
@@ -54,7 +54,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     if shutil.which("jq") is None:
         pytest.skip("jq is not installed")
     database = write(tmp_path / "kernels.db")
-    before, after = (str(sample_path(name)) for name in ("tutorial_before", "tutorial_after"))
+    before, after = (
+        str(path) for path in (write_slow("matmul_small", tmp_path / "slow"), sample_path("matmul_small"))
+    )
     rules = [
         {"when": {"kernel_trace": "rocpd"}, "file": str(database)},
         {"when": {"output_directory": str(tmp_path / "after" / "1")}, "folder": after},

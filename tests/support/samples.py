@@ -101,3 +101,18 @@ def markers_alone(parent: Path) -> Path:
     for file in folder.glob("se*_sm*_sl*_wv*.json"):
         file.unlink()
     return folder
+
+
+def write_slow(name: str, folder: Path) -> Path:
+    """Write a sample whose instructions all take four times as long, stalled; return its folder."""
+    write_sample(name, folder)
+    for path in folder.glob("se*_wv*.json"):
+        document = json.loads(path.read_text())
+        wave, late = document["wave"], 0
+        for token in wave["instructions"]:
+            token[0] += late
+            more = 3 * token[3]
+            token[2], token[3], late = token[2] + more, token[3] + more, late + more
+        wave["end"] += late
+        path.write_text(json.dumps(document))
+    return folder
