@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.core import frame_budget
-from rcv_py.ui.core.panel import UiContext
+from rcv_py.ui.core.panel import Panel, UiContext
 from tests.support.programs import finished
 
 NAMES = ("colorsys", "fileinput")
@@ -72,3 +72,27 @@ def test_a_module_that_cannot_be_imported_keeps_no_other_waiting(
 def test_every_step_is_a_module_that_the_module_needs(name: str) -> None:
     code = f"import sys, {name}; print(*sys.modules)"
     assert {*frame_budget.STEPS[name]} <= {*finished([sys.executable, "-c", code], check=True).stdout.split()}
+
+
+def test_the_rest_waits_for_what_the_first_picture_led_to(ui: UiContext, qtbot: QtBot) -> None:
+    """A late request of a panel is one of the rest; once that began, it runs as any other."""
+    calls: list[str] = []
+    held, panel = ui.scheduler.importer, Panel(ui)
+    qtbot.addWidget(panel)
+    held.hold()
+    late = panel.request(lambda: calls.append("late"), visibility=panel.late)
+    for call in (late.ask, late.now):
+        call()
+    held.after_the_rest(lambda: calls.append("rest"))
+    held.after_first_picture(lambda: calls.append("painted"))
+    held.release()
+    assert ui.scheduler.is_calm
+    assert not ui.scheduler.is_idle
+    qtbot.wait(5)
+    assert calls == ["painted"]
+    held.release_rest()
+    qtbot.waitUntil(lambda: calls == ["painted", "late", "rest"])
+    assert ui.scheduler.is_idle
+    late.now()
+    assert calls[-1] == "late"
+    assert len(calls) == 4

@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.tuning import shiboken_import
 from rcv_py.ui.app import App, start
+from rcv_py.ui.core.tasks import Tasks
 from tests.support.limits import HANG_MS
 from tests.support.paths import ROOT
 from tests.support.programs import finished
@@ -249,6 +250,44 @@ def test_a_window_is_first_painted_with_its_capture(
     assert paints.rows[0] > 0
     assert "welcome" not in vars(app.window), "a page that nobody sees"
     qtbot.waitUntil(lambda: app.window.idle)
+
+
+def test_findings_come_before_what_nobody_looks_at_first(
+    app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither details of an instruction nor colours of a source, nor a look around."""
+    monkeypatch.setattr("rcv_py.ui.shell.curtain.HIDDEN_MS", MOST_MS)  # however busy the machine is
+    monkeypatch.setattr("rcv_py.ui.shell.curtain.LATEST_MS", MOST_MS)
+    order: list[str] = []
+    run = Tasks.run
+
+    def noted(tasks: Tasks, owner: object, *others: Any, **options: Any) -> None:
+        order.append(getattr(owner, "panel_id", type(owner).__name__))
+        run(tasks, owner, *others, **options)
+
+    monkeypatch.setattr(Tasks, "run", noted)
+    found = Found(app, order)
+    app.window.resize(1600, 900)  # px: the panels have room
+    app.window.show_with(SAMPLE)
+    qtbot.waitUntil(lambda: app.ui.results.cell("findings").value is not None)
+    qtbot.waitUntil(lambda: app.window.idle)
+    before, after = found.before, order[len(found.before) :]
+    assert before.count("source") == 1, "costs"
+    assert not {"token_details", "NotesKeeper"} & {*before}
+    assert before.count("Opener") == 1, "the capture"
+    assert {"token_details", "source", "Opener"} <= {*after}
+
+
+class Found:
+    """The jobs that ran before the findings stood."""
+
+    def __init__(self, app: App, order: list[str]) -> None:
+        self.before: list[str] = []
+        self._order = order
+        app.ui.results.cell("findings").watch(self._found)
+
+    def _found(self) -> None:
+        self.before = self.before or list(self._order)
 
 
 def test_a_window_whose_capture_cannot_be_opened_shows_the_first_page_and_why(

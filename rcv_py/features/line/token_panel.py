@@ -73,8 +73,8 @@ class TokenDetailsPanel(Panel):
             button = push_button(name.capitalize(), Message(tip, name, keys), select, small=True)
             self.speeds[name] = named(button, Message("{0} execution", name.capitalize()))
         self._lay_out()
-        self._soon = self.request(self._compute)
-        self._all_soon = self.request(self._compute_all)
+        self._soon = self.request(self._compute, visibility=self.late)
+        self._all_soon = self.request(self._compute_all, visibility=self.late)
         self._causes_soon = self.request(self._compute_causes)
         ui.session.trace.watch(self._forget)
         for cell in (ui.session.trace, ui.session.selection):

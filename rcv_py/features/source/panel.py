@@ -65,6 +65,7 @@ class SourcePanel(CodePanel):
         self.locate.hide()
         note = row((self.note, 1), self.locate, spacing=8)
         self.empty = page(self, head, self.search, self.chain, note, (rows, 1))
+        self._colored = self.request(lambda: None, visibility=self.late)  # text of a file
         self._connect()
         self._how_changed()
         self.follow_session()
@@ -156,7 +157,7 @@ class SourcePanel(CodePanel):
             if file == self._file:
                 self._show()
 
-        self.run_job(job, take, "text")
+        self._colored.run(job, take)
 
     def _show(self) -> None:
         trace, text = self.session.trace.value, self._texts.get(self._file)

@@ -135,6 +135,7 @@ class Importer(QObject):
         super().__init__(parent)
         self._wanted: deque[tuple[list[str], Callable[[], object]]] = deque()
         self._held: list[Callable[[], object]] | None = None  # calls to make after the first picture
+        self._rest: list[Callable[[], object]] | None = None  # and when what that led to is done
         self._timer = one_shot(self, lambda: FrameBudget.here().call(self._import_one))
 
     def when_imported(self, names: Iterable[str], then: Callable[[], object]) -> None:
@@ -154,7 +155,7 @@ class Importer(QObject):
 
     def hold(self) -> None:
         """Import nothing until `release`: a picture is to be painted first."""
-        self._held = []
+        self._held, self._rest = [], []
 
     def release(self) -> None:
         """Import from now on."""
@@ -168,6 +169,29 @@ class Importer(QObject):
             call()
         elif call not in self._held:
             self._held.append(call)
+
+    @property
+    def holds_rest(self) -> bool:
+        """Return whether calls have to wait for `release_rest`."""
+        return self._rest is not None
+
+    @property
+    def has_rest(self) -> bool:
+        """Return whether calls wait for `release_rest`, after the first picture."""
+        return self._held is None and bool(self._rest)
+
+    def release_rest(self) -> None:
+        """Make the calls that waited for everything else."""
+        rest, self._rest = self._rest, None
+        for call in rest or ():
+            call()
+
+    def after_the_rest(self, call: Callable[[], object]) -> None:
+        """Call a function at once, or when the first picture is painted and its findings stand."""
+        if self._rest is None:
+            call()
+        elif call not in self._rest:
+            self._rest.append(call)
 
     def _import_one(self) -> None:
         """Import a module; once all are there, make the call in a turn of its own."""

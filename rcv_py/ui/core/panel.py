@@ -24,7 +24,7 @@ from rcv_py.results.table import ResultTable
 from rcv_py.state.commands import Command, Commands, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import allow
-from rcv_py.ui.core.scheduler import Request, RequestOptions, Scheduler, Visibility
+from rcv_py.ui.core.scheduler import LateVisibility, Request, RequestOptions, Scheduler, Visibility
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.swatches import Swatch
@@ -185,6 +185,7 @@ class Panel(QWidget):
         self.ui, self.session = ui, ui.session
         self.remembered: dict[str, Remembers | QAbstractButton | QSplitter] = {}  # parts that keep a state
         self.visibility = Visibility(self)
+        self.late = LateVisibility(self.visibility, ui.scheduler.importer)
         if ui.is_docked:
             self.visibility.allow_sleep()
         self._jobs: dict[str, Request] = {}  # by topic

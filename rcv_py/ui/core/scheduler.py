@@ -295,6 +295,33 @@ class Visibility(QObject):
                 request.woken()
 
 
+class LateVisibility:
+    """A visibility that also sleeps until the first picture is painted and the first findings stand.
+
+    For work that takes longer than the rest of a picture: its thread would hold Python's lock meanwhile.
+    """
+
+    def __init__(self, visibility: Visibility, importer: Importer) -> None:
+        self._visibility, self._importer = visibility, importer
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether the widget sleeps, or other work comes first."""
+        return self._importer.holds_rest or self._visibility.is_asleep
+
+    @property
+    def is_waking(self) -> bool:
+        """Whether the widget will be awake in a moment."""
+        return not self._importer.holds_rest and self._visibility.is_waking
+
+    def on_wake(self, request: Request) -> None:
+        """Call `woken` of a request once when the widget is visible and nothing comes first."""
+        if self._importer.holds_rest:
+            self._importer.after_the_rest(request.woken)
+        else:
+            self._visibility.on_wake(request)
+
+
 class Scheduler(QObject):
     """All requests of a window, and the threads and imports that they wait for."""
 
@@ -323,6 +350,11 @@ class Scheduler(QObject):
     @property
     def is_idle(self) -> bool:
         """Return whether nothing is computed, imported or about to be called, except in the background."""
+        return self.is_calm and not self.importer.has_rest
+
+    @property
+    def is_calm(self) -> bool:
+        """Return whether the scheduler is idle apart from what waits for that after the first picture."""
         is_free = self.tasks.idle and self.importer.is_idle and not FrameBudget.here().waiting
         return is_free and not any(one.is_pending for one in self._living if not one.is_background)
 

@@ -10,6 +10,8 @@ from rcv_py.ui.shell.docks import Dock
 
 HOLD_MS = 3  # between two looks at the panels at first
 HIDDEN_MS = 150  # longest time that panels may take to show something
+LEISURE_MS = 5  # between two looks whether the window has done what comes before the rest
+LATEST_MS = 600  # after which the rest begins all the same: findings of a large capture take long
 
 
 class Curtain(QWidget):
@@ -21,6 +23,8 @@ class Curtain(QWidget):
         self._over, self._docks, self._scheduler = parent, docks, scheduler
         self._looks = QTimer(self, interval=HOLD_MS)
         self._looks.timeout.connect(self._look)
+        self._leisure = QTimer(self, interval=LEISURE_MS)
+        self._leisure.timeout.connect(self._look_for_leisure)
         self._covered = QElapsedTimer()
         self.hide()
 
@@ -54,4 +58,13 @@ class Curtain(QWidget):
         if not is_late or self._covered.elapsed() > HIDDEN_MS:
             self._looks.stop()
             self.hide()
-            QTimer.singleShot(WAKE_MS, self, scheduler.importer.release)  # after the painting
+            QTimer.singleShot(WAKE_MS, self, self._release)  # after the painting
+
+    def _release(self) -> None:
+        self._scheduler.importer.release()
+        self._leisure.start()
+
+    def _look_for_leisure(self) -> None:
+        if self._scheduler.is_calm or self._covered.elapsed() > LATEST_MS:
+            self._leisure.stop()
+            self._scheduler.importer.release_rest()

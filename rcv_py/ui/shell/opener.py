@@ -152,7 +152,7 @@ class Opener(QObject):
             self.restored.emit(saved)
         self.siblings = ()
         self.siblings_changed.emit()
-        self._ui.scheduler.importer.after_first_picture(self._look_beside)
+        self._ui.scheduler.importer.after_the_rest(self._look_beside)
 
     def _look_beside(self) -> None:
         """Find the captures next to the open capture, for a menu."""
