@@ -3,12 +3,12 @@
 from __future__ import annotations  # the reference prints them as they are written
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Answers, InMemory, Reduction, Staged

@@ -6,13 +6,13 @@ Lines name files and captures, and hold nothing else of them.  The home folder i
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import IO
 
 from rcv_py.base.problems import Severity
+from rcv_py.base.record import Value
 from rcv_py.base.text import visible
 from rcv_py.base.whole_files import unwritable
 
@@ -20,8 +20,7 @@ MAX_LINES = 2_000  # that are kept in memory
 IN_REPORT = 30  # last lines of a bug report
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
+class LogEntry(Value):
     """One line: seconds since the program began, severity, source, and a sentence."""
 
     seconds: float

@@ -1,8 +1,8 @@
 """Problems that did not stop the work."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import join_texts
 
 
@@ -26,8 +26,7 @@ class Affects(StrEnum):
     MARKERS = "markers"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Value):
     """One problem: what is wrong, where, and the remedy.
 
     `text` ends with a full stop and names the file when there is one; `hint` says what to do; `affects` names

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Event, local
 
 from rcv_py.base.errors import Cancelled
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Value):
     """A named step of long work; `total` 0 means its length is unknown."""
 
     name: str

@@ -9,7 +9,7 @@ from rcv_py.base.text import Message
 
 # By the extra that installs them, "" for required packages; as in pyproject.toml.
 PACKAGES = {
-    "": ("backports-zstd", "msgpack", "numpy", "orjson", "pyelftools", "regex", "pysimdjson"),
+    "": ("backports-zstd", "msgspec", "numpy", "orjson", "pyelftools", "regex", "pysimdjson"),
     "window": ("PySide6-Essentials", "pyqtgraph", "pygments", "rocm-llvm-python"),
     "fast": ("numba",),
     "arrow": ("pyarrow",),

@@ -3,16 +3,18 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
 from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
+from msgspec import field
+
 from rcv_py import __version__
 from rcv_py.analysis.core.search import find
 from rcv_py.base import text as words
 from rcv_py.base.csv_text import csv_text
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, translated
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.exit_codes import ExitCode
@@ -210,8 +212,7 @@ Part = str | Facts | TextGrid | TextTable
 Csv = tuple[Sequence[str], Iterable[Sequence[Any]]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class CommandAnswer:
+class CommandAnswer(Value, kw_only=True):
     """The answer of a command; only the form that is printed is made."""
 
     schema: Schema  # of the document

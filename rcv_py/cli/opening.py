@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Analysis, Answers, Reduction, Staged, firsts
@@ -23,6 +23,7 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.program.code_match import CONSEQUENCE, MATCH, REMEDY
 from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WORKING, Populations, WaveChoice, wave_choice
 from rcv_py.base.errors import NotATrace, UsageError
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, count, join_texts, plural, translated
 from rcv_py.cli.options.option import written
 from rcv_py.cli.options.shared import OfCapture, OfWaves, OverCaptures, WithRunFiles
@@ -130,8 +131,7 @@ def warn(trace: Trace) -> str:
 UNREADABLE = "No wave could be read; `rcv info --read` says why."
 
 
-@dataclass(frozen=True, eq=False)
-class ChosenWaves:
+class ChosenWaves(Record):
     """A capture of which some waves count: the trace, the results over its waves, and which waves count."""
 
     trace: Trace

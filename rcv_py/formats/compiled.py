@@ -7,7 +7,6 @@ earlier object of the file has the same kernel for the same target.
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.errors import BrokenFile, NotATrace, TraceError
 from rcv_py.base.problems import Affects, Problem, Problems

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
+
+from msgspec import field
+from msgspec.structs import replace
+
+from rcv_py.base.record import Value
 
 _KB = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Architecture:
+class Architecture(Value):
     """The facts about a GPU.  Those of a SIMD hold for waves of `wave_size` lanes.
 
     `simds` share the LDS of a unit: a compute unit, from gfx10 on a work-group processor.
@@ -38,8 +41,8 @@ class Architecture:
     code_cache: int = 0  # bytes of the instruction cache that compute units share; 0 if unknown
     code_line: int = 64  # bytes of a line of the instruction cache
     # Operations per compute unit and cycle by operand type; types without a known peak are missing.
-    matrix_peaks: Mapping[str, int] = field(default_factory=dict, hash=False)
-    vector_peaks: Mapping[str, int] = field(default_factory=dict, hash=False)  # with all lanes active
+    matrix_peaks: Mapping[str, int] = field(default_factory=dict)
+    vector_peaks: Mapping[str, int] = field(default_factory=dict)  # with all lanes active
     has_lds_dma: bool = False  # loads can go to LDS directly
     has_preload: bool = False  # kernel arguments can be preloaded into registers
     has_store_counter: bool = False  # waits tell stores from loads
@@ -57,6 +60,9 @@ class Architecture:
     # Asked for.
     gfxip: int = 9
     target: str = ""
+
+    def __hash__(self) -> int:
+        return hash(self.name)  # the peaks are mappings
 
     def of_waves(self, *, is_wave32: bool) -> Architecture:
         """The same facts for waves of 32 or 64 lanes.

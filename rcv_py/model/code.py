@@ -1,13 +1,12 @@
 """The instructions of the kernels: one row an ISA line."""
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.model.columns import PickledByCopy
+from rcv_py.base.record import Record
 
 _RAW_WORDS = re.compile(r"\s*(?:\S*_unknown\b|\S+(?: 0x[0-9a-f]{8})+\s*(?:[;/]|$))")
 
@@ -30,8 +29,7 @@ class Kernel(NamedTuple):
     lanes: int = 0  # of its waves; 0: not known
 
 
-@dataclass(frozen=True, eq=False)
-class CodeTable(PickledByCopy):
+class CodeTable(Record):
     """One row an ISA line, in program order.  Totals are sums over all traced waves of all SEs.
 
     A line's source is a chain of places, innermost first: row i owns `chain_first[i]:chain_first[i + 1]`

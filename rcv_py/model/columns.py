@@ -1,26 +1,26 @@
-"""Dataclasses and NamedTuples whose fields are columns: selection of rows, and concatenation.
+"""Records and NamedTuples whose fields are columns: selection of rows, and concatenation.
 
 Every array field must have one entry a row of the table; other fields are copied from the first table.
 `memoized` keeps what is computed once a table.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import Field, fields, replace
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, ClassVar, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from msgspec.structs import replace
 
-Table = TypeVar("Table")  # a dataclass or a NamedTuple of columns
+from rcv_py.base.record import Record
+
+Table = TypeVar("Table")  # a Record or a NamedTuple of columns
 Made = TypeVar("Made")
 
 
-class ColumnTable:
-    """Base of dataclasses whose length is the length of their first column."""
+class ColumnTable(Record):
+    """Base of records whose length is the length of their first column."""
 
-    __slots__ = ()
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     _first: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
@@ -35,7 +35,7 @@ class ColumnTable:
         columns: dict[str, Any] = {
             name: np.zeros(0, kind) for name, kind in other.items() if isinstance(kind, type)
         }
-        none = dict.fromkeys(cls.__dataclass_fields__, np.zeros(0, np.int64))
+        none = dict.fromkeys(cls.__struct_fields__, np.zeros(0, np.int64))
         return cls(**{**none, **other, **columns})
 
     def at(self, rows: np.ndarray | slice) -> Self:
@@ -60,28 +60,16 @@ def _with(table: Any, columns: dict[str, np.ndarray]) -> Any:
     return table._replace(**columns) if hasattr(table, "_fields") else replace(table, **columns)
 
 
-@cache
 def field_names(kind: Any) -> tuple[str, ...]:
-    """Return the names of the fields of a dataclass or a NamedTuple."""
-    return kind._fields if hasattr(kind, "_fields") else tuple(one.name for one in fields(kind))
+    """Return the names of the fields of a record or a NamedTuple."""
+    names: tuple[str, ...] = kind._fields if hasattr(kind, "_fields") else kind.__struct_fields__
+    return names
 
 
 def _arrays(table: Any) -> dict[str, np.ndarray]:
     kind: Any = type(table)
     columns = {name: getattr(table, name) for name in field_names(kind)}
     return {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
-
-
-class PickledByCopy:
-    """Pickles a copy of the attributes.
-
-    `pickle` iterates over the dictionary of an object.  A `cached_property` that another thread computes at
-    that moment adds to the dictionary, and pickling would fail.
-    """
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return a copy of the current attributes."""
-        return vars(self).copy()
 
 
 def memoized(make: Callable[[Table], Made]) -> Callable[[Table], Made]:

@@ -1,18 +1,18 @@
 """Records of the whole device: waves, dispatches, events, clocks, counters, shader data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import field
 
+from rcv_py.base.record import Record
 from rcv_py.base.text import nanoseconds
 from rcv_py.model.columns import ColumnTable
 
 NO_CLOCK = "µs not known: no clock samples"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class WaveEvents(ColumnTable):
     """Begins and ends of waves on all compute units of traced shader engines, by (time, is_start)."""
 
@@ -134,8 +134,7 @@ class PmcDispatch(NamedTuple):
     agent: str  # "" if the table has none
 
 
-@dataclass(frozen=True, eq=False)
-class PmcTable:
+class PmcTable(Record):
     """One row a value: a counter of an execution of a dispatch.
 
     Each pass of the profiler executes a dispatch again.  Rows with the same execution and counter are parts
@@ -165,8 +164,7 @@ class ClockSamples(NamedTuple):
     realtime: np.ndarray  # int64 [n], ticks of the constant clock
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Clock:
+class Clock(Record):
     """Clock alignment and rates.
 
     `offsets` are the cycles added to every time of a shader engine to align it (absent means 0);

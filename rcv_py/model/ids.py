@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message
 
 MAX_SHOWN = 60  # characters shown of an invalid id
 _WAVE = re.compile(r"se(\d{1,18})/simd(\d{1,18})/slot(\d{1,18})/wv(\d{1,18})", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class WaveId:
+class WaveId(Value, order=True):
     """Identifies a traced wave: shader engine, SIMD, slot and the ordinal of the wave in its slot.
 
     Texts, documents, links and options all write it as `str` does.

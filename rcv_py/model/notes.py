@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rcv_py.base.problems import Severity
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, elide_right, join_texts, visible
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
@@ -18,8 +18,7 @@ MAX_INSTRUCTIONS = 1000  # of a note
 _NAMED = 3  # instructions that the text of a place names
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(Value):
     """The place of a note; any part may be absent, and together they are one place.
 
     `instructions` are rows of the code table, `source` is a path as in the capture and a 1-based line,
@@ -108,8 +107,7 @@ class Note(NamedTuple):
         return f"{self.title}\n{self.text}" if self.text else self.title
 
 
-@dataclass(frozen=True, slots=True)
-class NoteChanges:
+class NoteChanges(Value):
     """Changes that are not saved yet: new and changed notes, and the ids of removed notes."""
 
     put: tuple[Note, ...] = ()

@@ -1,13 +1,14 @@
 """A profiler's database of a run: devices, kernels, launches, counters and PC samples; no waves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import field
 
 from rcv_py.base.problems import Problem
+from rcv_py.base.record import Record
 from rcv_py.model.device import SpmSeries
 
 
@@ -60,8 +61,7 @@ class KernelSymbol(NamedTuple):
     recording: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Launches:
+class Launches(Record):
     """One row a launch, as in the database."""
 
     dispatch: np.ndarray  # int64, number within the process
@@ -113,8 +113,7 @@ class CounterValues(NamedTuple):
         return launch, counter, np.bincount(run.reshape(-1), sums, len(count)) / count
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PcSamples:
+class PcSamples(Record):
     """One row an instruction that samples hit, most samples first; invalid samples are only counted."""
 
     recording: np.ndarray  # int64, number of the process in the file
@@ -144,8 +143,7 @@ class PcSamples:
         return int(self.samples.sum()) + sum(self.invalid.values())
 
 
-@dataclass(frozen=True, eq=False)
-class Profile:
+class Profile(Record):
     """All data read from a database."""
 
     path: Path

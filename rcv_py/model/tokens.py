@@ -1,10 +1,10 @@
 """The instructions of one wave, as columns."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from rcv_py.base.record import Record
 from rcv_py.model.window import TimeWindow
 
 _LIMITS = {size: (-(1 << (8 * size - 1)), (1 << (8 * size - 1)) - 1) for size in (1, 2, 4, 8)}
@@ -21,8 +21,7 @@ def find(column: np.ndarray, value: int, side: Literal["left", "right"]) -> int:
     return int(column.searchsorted(column.dtype.type(max(value, low)), side))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Executions:
+class Executions(Record):
     """The executions of an instruction by a wave, in order."""
 
     rows: np.ndarray  # int64, ascending: rows of the wave's tokens
@@ -39,8 +38,7 @@ class Executions:
         return find(self.rows, token, "left")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tokens:
+class Tokens(Record):
     """The instructions that a wave issued, one row each, sorted by start.  15 to 21 bytes a row.
 
     Starts are relative to `base` so that 32 bits suffice; all columns are read-only.
@@ -98,8 +96,7 @@ class Tokens:
         return int(self.duration.max()) if len(self) else 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class States:
+class States(Record):
     """The wave-state timeline of one wave: segment i lasts from offset[i] to offset[i + 1].
 
     Segments of no length, and neighbours in the same state, are kept as recorded.
@@ -130,8 +127,7 @@ class States:
         return find(self.offset, time - self.base, "right") - 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Waits:
+class Waits(Record):
     """Producers of executed waits, one row a wait, in execution order."""
 
     line: np.ndarray  # int32 [n], row of the code table of the wait; -1 if none matched

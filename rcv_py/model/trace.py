@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -11,11 +10,11 @@ import numpy as np
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Affects, Problem, Severity
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, elide_right, plural, short_kernel
 from rcv_py.model import device
 from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.code import CodeTable, SourceFile
-from rcv_py.model.columns import PickledByCopy
 from rcv_py.model.ids import WaveId
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
@@ -40,8 +39,7 @@ class WaveReader(Protocol):
         """The same as arrays alone."""
 
 
-@dataclass(frozen=True)
-class NoWaves:
+class NoWaves(Value):
     """The reader of a trace without waves, and of one that is only written."""
 
     base_clock: int = 1
@@ -55,8 +53,7 @@ class NoWaves:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, eq=False)
-class Trace(PickledByCopy):
+class Trace(Record):
     """One capture, without the tokens of waves: `reader` reads them, the wave store keeps them."""
 
     path: Path

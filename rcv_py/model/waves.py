@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
@@ -11,15 +10,15 @@ from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
+from rcv_py.base.record import Record
 from rcv_py.base.runs import borders
-from rcv_py.model.columns import ColumnTable, PickledByCopy
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Executions, States, Tokens, Waits
 from rcv_py.model.window import TimeWindow
 
 
-@dataclass(frozen=True, eq=False)
-class WaveIndex(ColumnTable, PickledByCopy):
+class WaveIndex(ColumnTable):
     """One row a traced wave, known before any wave file is opened; sorted by (se, simd, slot, wid)."""
 
     se: np.ndarray  # int16
@@ -73,8 +72,7 @@ class TracedWave(NamedTuple):
         return Executions(np.flatnonzero(self.tokens.line == line))
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class WaveBatch:
+class WaveBatch(Record):
     """The waves that a loader job read.
 
     `columns` are the concatenated token columns of all waves, so that analyses run over a few hundred batches
@@ -93,13 +91,17 @@ class WaveBatch:
     nbytes: int = 0  # resident bytes of all columns
     lod: tuple[WaveLod, ...] = ()  # of each wave, once built
     notes: tuple[tuple[int, str], ...] = ()
-    _source: WaveColumns | None = field(default=None, init=False)  # None after `replace`
+
+    @property
+    def _source(self) -> WaveColumns | None:
+        """The columns that it was made of; None after `replace`."""
+        return vars(self).get("source")
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         """Pickle as a few long arrays, not as several for each wave."""
         if self._source is not None:
             return WaveColumns.batch, (self._source,)
-        return object.__reduce_ex__(self, protocol)
+        return super().__reduce_ex__(protocol)
 
     @classmethod
     def empty(cls, missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
@@ -214,7 +216,7 @@ class WaveColumns(NamedTuple):
             nbytes=sum(array.nbytes for array in arrays),
             lod=() if self.lod is None else self.lod.tables(),
         )
-        object.__setattr__(batch, "_source", self)
+        vars(batch)["source"] = self
         return batch
 
     def waves(self, at: Iterable[int]) -> Iterator[TracedWave]:
@@ -267,8 +269,7 @@ class WaveColumns(NamedTuple):
         return [lane[place] if has else None for place, has in zip(own, has_lanes.tolist(), strict=True)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _SomeWaves:
+class _SomeWaves(Record):
     """Some waves of a batch, which become objects each time they are iterated over."""
 
     columns: WaveColumns

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec.structs import force_setattr
+
+from rcv_py.base.record import Value
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class TimeWindow:
+class TimeWindow(Value, order=True):
     """The cycles `begin <= t < end`; never empty: `end` is at least `begin + 1`."""
 
     begin: int
@@ -14,7 +15,7 @@ class TimeWindow:
 
     def __post_init__(self) -> None:
         if self.end <= self.begin:
-            object.__setattr__(self, "end", self.begin + 1)
+            force_setattr(self, "end", self.begin + 1)
 
     @property
     def width(self) -> int:

@@ -1,6 +1,6 @@
 """Fields that several results share."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.results import kinds

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from enum import Flag, auto
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import force_setattr, replace
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import join_texts
 from rcv_py.results import json_types
 from rcv_py.results.json_types import Shape
@@ -65,8 +66,7 @@ class Kind(NamedTuple):
         return self(name, meaning, title, is_unknown=True, **more)
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Value):
     """A column of a table, or a fact of a document.
 
     `meaning` is a sentence without its end: the kind adds the unit and the full stop.
@@ -85,7 +85,7 @@ class Field:
 
     def __post_init__(self) -> None:
         if not self.title:
-            object.__setattr__(self, "title", self.name.replace("_", " "))
+            force_setattr(self, "title", self.name.replace("_", " "))
 
     def of_analysis(self, found: object) -> Any:
         """Return its value, or its column, from the result of an analysis."""

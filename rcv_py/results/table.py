@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import force_setattr, replace
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message
 from rcv_py.results import json_types
 from rcv_py.results.field import DATA, Field, ShownIn, of_analysis, only, optional, record, rows_field, shapes
@@ -19,8 +20,7 @@ from rcv_py.results.json_types import Shape, named
 from rcv_py.results.kinds import TEXT, WHOLE, fixed, texts
 
 
-@dataclass(frozen=True, eq=False)
-class DictionaryColumn:
+class DictionaryColumn(Record):
     """A column of texts that repeat: row i holds `texts[code[i]]`."""
 
     texts: Sequence[str]
@@ -346,8 +346,7 @@ class Form(NamedTuple):
     fields: tuple[Field, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Value):
     """One kind of document.
 
     The version grows when a reader of the old document could misread the new one: a field was removed,
@@ -363,7 +362,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         if not self.command:
-            object.__setattr__(self, "command", re.split("[._]", self.short)[0])
+            force_setattr(self, "command", re.split("[._]", self.short)[0])
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 Their columns are made in `export/tables.py`, columns of waves batch by batch, with the dtypes of the reader.
 """
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rcv_py.analysis.events.event_table import ENTRY_TEXT
 from rcv_py.model.kinds import WaveState

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.waves.populations import Populations, WaveChoice
 from rcv_py.model.modes import Which

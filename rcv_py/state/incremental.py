@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, Protocol
 from weakref import WeakSet
@@ -11,6 +10,7 @@ from rcv_py.analysis.core.parcels import alone
 from rcv_py.analysis.core.reduction import Answer, Part, Reduction
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, Stage, stoppable
+from rcv_py.base.record import Record
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -53,8 +53,7 @@ class Watcher(Protocol):
         """Whether it is not visible."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Made:
+class _Made(Record):
     """The part of some waves, mapped where they were read."""
 
     rows: frozenset[int]

@@ -13,11 +13,11 @@ the 8th hit.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import MAX_DIGITS, Message
 from rcv_py.model.ids import MAX_SHOWN, WaveId
 from rcv_py.model.trace import Trace
@@ -40,8 +40,7 @@ _ANCHOR = re.compile(r".*\.html?#(?P<anchor>.+)", re.DOTALL)
 MAX_VISITS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Value):
     """A wave, a code line, the n-th time that wave ran the line, and a source place; any may be absent.
 
     `line` is a row of the code table, `hit` counts from 0, `source` is (index into Trace.sources, 1-based
@@ -93,8 +92,7 @@ class SearchQuery(NamedTuple):
     is_regex: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SelectedPlace:
+class SelectedPlace(Value):
     """A place to select, and the cycle to show; `cycle` is aligned, None: the cycle of the selection."""
 
     selection: Selection = Selection()

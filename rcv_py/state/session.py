@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.waves.populations import (
     WORKING,
@@ -17,6 +17,7 @@ from rcv_py.analysis.waves.populations import (
 )
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import LatencyMode, SourceCost, Which
@@ -40,8 +41,7 @@ MIN_VISIBLE_PX = 24  # a narrower selected token is hard to see among others
 REVEAL_PX = 40  # its width after zooming in
 
 
-@dataclass(frozen=True, eq=False)
-class Baseline:
+class Baseline(Record):
     """A capture with the costs of all its waves; its tokens are not kept."""
 
     trace: Trace

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from threading import Lock
@@ -16,6 +15,7 @@ from rcv_py.analysis.core.reduction import Answer, Answers, InMemory, Part, Redu
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.progress import checkpoint, stoppable
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
@@ -30,8 +30,7 @@ SHARE_IN_SIGHT = 0.5  # maximum share of the budget for waves in sight
 Rereads = Callable[[Collection[int], tuple[WaveBatch, ...], AnswerFlag], AbstractContextManager[Answers]]
 
 
-@dataclass(frozen=True, eq=False)
-class Snapshot:
+class Snapshot(Record):
     """The waves read up to one moment; any thread may run reductions on them."""
 
     store: WaveStore

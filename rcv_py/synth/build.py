@@ -3,11 +3,11 @@
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.formats.derived.waits import replay
 from rcv_py.synth import wave_state as at

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import field
 
+from rcv_py.base.record import Record
 from rcv_py.base.runs import run_starts
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.synth.program import SOURCES, Source, SyntheticKernel
@@ -41,8 +42,7 @@ class WaveRun(NamedTuple):
         return f"se{self.se}_sm{self.simd}_sl{self.slot}_wv{self.wid}.json"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SyntheticCapture:
+class SyntheticCapture(Record):
     """Everything that goes into a folder."""
 
     generation: int

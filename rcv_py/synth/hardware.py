@@ -2,7 +2,11 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import field
+from msgspec.structs import replace
+
+from rcv_py.base.record import Value
 
 # Issue time in cycles and its probability, by unit; the last time takes the rest.
 _GFX9_ISSUE = {
@@ -28,8 +32,7 @@ _RDNA_BUSY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Hardware:
+class Hardware(Value):
     """A compute unit (gfx9) or work-group processor (later)."""
 
     generation: int

@@ -18,12 +18,14 @@ first text line of it that contains the fragment.  `name:` is a label.  Notes fo
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import field
+
+from rcv_py.base.record import Value
 from rcv_py.synth.isa import InstructionTiming, meaning
 
 
@@ -63,8 +65,7 @@ SOURCES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SyntheticInstruction:
+class SyntheticInstruction(Value):
     """One instruction of a kernel."""
 
     text: str

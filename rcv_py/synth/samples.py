@@ -1,11 +1,11 @@
 """All samples by name: the simulated plan, additions to it, and the layout of its files."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.registry import Registry
 from rcv_py.synth import samplers

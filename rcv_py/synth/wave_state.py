@@ -6,6 +6,9 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec.structs import force_setattr
+
+from rcv_py.base.record import Value
 from rcv_py.synth.capture import SimulatedCause
 from rcv_py.synth.program import SyntheticInstruction, SyntheticKernel
 
@@ -15,13 +18,12 @@ _NOT_HELD = (0, -1)
 CACHE_LINE = 64  # bytes of instructions that are fetched at once
 
 
-@dataclass(frozen=True, slots=True)
-class SyntheticLaunch:
+class SyntheticLaunch(Value):
     """A kernel's launch on one compute unit."""
 
     kernel: SyntheticKernel
     groups: int  # workgroups that the unit runs, as slots become free
-    iterations: Mapping[str, Sequence[int]] = field(default_factory=dict)  # of loops by name, by workgroup
+    iterations: Mapping[str, Sequence[int]] = {}  # of loops by name, by workgroup
     waves_per_group: int = 4
     begin: int = 70_000  # raw cycle of the first wave
     index: int = 0  # number of the kernel in the capture
@@ -32,7 +34,7 @@ class SyntheticLaunch:
 
     def __post_init__(self) -> None:
         lines = tuple(address // CACHE_LINE for address in self.kernel.addresses)
-        object.__setattr__(self, "cache_lines", lines)
+        force_setattr(self, "cache_lines", lines)
 
 
 @dataclass(slots=True)

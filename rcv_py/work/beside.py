@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.cost.pc_samples import SamplesOfRun, own_samples, placed_samples
 from rcv_py.base.errors import TraceError

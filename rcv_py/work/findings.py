@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import Cancelled, UsageError

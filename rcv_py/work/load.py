@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import ne
 from queue import SimpleQueue
@@ -20,6 +19,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.timeline.lod import tables
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, checkpoint, silent
+from rcv_py.base.record import Record
 from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
@@ -253,8 +253,7 @@ def prepared_columns(reader: WaveReader, rows: list[int], lod: bool = True) -> W
 _Map = tuple[Reduction[Any, Any], frozenset[int] | None]  # a reduction, and the rows whose costs count
 
 
-@dataclass(frozen=True, eq=False)
-class _Prepared:
+class _Prepared(Record):
     """The result of a process for some waves."""
 
     columns: WaveColumns | None  # None: nothing was requested, and the process is up

@@ -1,10 +1,10 @@
 """Resident waves over time, and the limiters of waves per SIMD."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.occupancy import waves_of_unit
 from rcv_py.analysis.core.reduction import Reduction

@@ -6,13 +6,13 @@ The player is imported in the thread: it imports a compiler.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
 from rcv_py.analysis.whatif.changes import Change
 from rcv_py.analysis.whatif.path_line import PathLine
+from rcv_py.base.record import Record
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from rcv_py.analysis.whatif.predict import Player, Prediction
 
 
-@dataclass(frozen=True, eq=False)
-class PlayedWaves:
+class PlayedWaves(Record):
     """Waves as recorded and as predicted: for each slot rows recorded, and rows predicted."""
 
     rows: tuple[TokenRow, ...]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.stream import TokenStream
 from rcv_py.analysis.device.memory_roof import memory_roof

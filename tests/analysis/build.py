@@ -1,11 +1,11 @@
 """Small tables of the model, from drawings and lists."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.reduction import Answer, Reduction
 from rcv_py.model.code import CodeTable, Kernel, SourceFile

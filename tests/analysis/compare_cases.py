@@ -1,9 +1,9 @@
 """Captures for comparisons, with a truth that is known: what each execution of each line costs."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.model.code import CodeTable, Kernel

@@ -2,11 +2,11 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.latency.access_widths import UNKNOWN, WIDTHS, access_width, is_scalar
 from rcv_py.model.columns import of_rows

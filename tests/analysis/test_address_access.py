@@ -1,12 +1,13 @@
 """Addresses of lanes: numbers by hand for each kind of block, and blocks that must not be believed."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
+from msgspec.structs import replace
 
 from rcv_py.analysis.latency.address_access import ADDRESSES, AddressAccesses
 from rcv_py.analysis.latency.address_blocks import KINDS, lanes_of
@@ -84,7 +85,7 @@ def only(trace: Trace) -> dict[str, float]:
     """The one row, without columns that are not known."""
     found = accesses(trace)
     assert len(found) == 1
-    columns = vars(found).items()
+    columns = structs.asdict(found).items()
     row = {name: column[0].item() for name, column in columns if isinstance(column, np.ndarray)}
     return {name: value for name, value in row.items() if not np.isnan(value) and name != "marker"}
 

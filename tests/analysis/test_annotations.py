@@ -1,10 +1,10 @@
 """Bars beside instructions: cut as they should be."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.cost_columns import cost_columns, split_cycles

@@ -1,9 +1,8 @@
 """Blocks, branches and loops: of drawings, of programs by hand, and of simulated kernels."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, by_label
 from rcv_py.analysis.program.branches import branch_table, branches, flow

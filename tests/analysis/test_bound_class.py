@@ -1,11 +1,11 @@
 """What limits a kernel: on numbers, on kernels whose limit was built in, and the shape of launches."""
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.reduction import InMemory

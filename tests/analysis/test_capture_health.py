@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean, median
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.health.capture_health import CHECKED, headline, verdict
 from rcv_py.analysis.health.input_yaml import KEYS, command_line, input_settings, input_yaml, kernel_pattern
@@ -191,7 +191,7 @@ def test_waves_that_never_end() -> None:
 
 
 def rows_of(events: Any, keep: np.ndarray, **changes: np.ndarray) -> Any:
-    names = [name for name in WaveEvents.__dataclass_fields__ if name != "names"]
+    names = [name for name in WaveEvents.__struct_fields__ if name != "names"]
     return replace(events, **{name: changes.get(name, getattr(events, name))[keep] for name in names})
 
 

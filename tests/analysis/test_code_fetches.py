@@ -1,6 +1,6 @@
 """Code lines that waves waited for: a drawing, and simulated fetches."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rcv_py.analysis.latency.code_fetches import FETCHES, SLOW
 from rcv_py.synth.capture import SimulatedCause

@@ -1,11 +1,11 @@
 """Texts that belong to other code raise an alarm: none of the genuine ones, all of those that are shifted."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.program.code_match import MATCH

@@ -5,11 +5,11 @@ one of sixteen equal v_exp was removed, no text can tell which.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.compare.align import align
 from rcv_py.analysis.compare.compare import ONLY_A, Comparison, compare

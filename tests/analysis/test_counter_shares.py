@@ -2,10 +2,10 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.counters.counter_shares import counter_shares
 from rcv_py.analysis.device.occupancy_curves import unit_table

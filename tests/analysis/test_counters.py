@@ -1,12 +1,12 @@
 """Raw counters: exact against the simulator."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.counters.counter_sets import BUILT_IN

@@ -1,11 +1,11 @@
 """The critical path: its length is the span, and only what lies on it can make the span shorter."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.whatif.changes import IssueWithoutGaps, Latency
 from rcv_py.analysis.whatif.critical_path import PathCause, critical_path, path_table

@@ -1,12 +1,12 @@
 """Findings: every detector finds its pattern where it was built in, and stays silent where it was not."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.cost.place_text import instruction_place

@@ -2,13 +2,13 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path as FolderPath
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.flame.flame import (

@@ -1,12 +1,12 @@
 """Hidden latency, by the reference's rule and by ours: cycle for cycle what the definitions say."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.intervals import owned, serial_busy
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency

@@ -1,9 +1,8 @@
 """A finding that owns one of the ten hottest instructions is never folded away."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.findings.detect import of_inputs

@@ -1,11 +1,11 @@
 """What if and findings say the same of the same experiment: one base, and one bound that cuts it."""
 
 import json
-from dataclasses import replace
 from math import isnan
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.predicted import finding_of_changes, kernel_change, of_kernel, predicted

@@ -1,11 +1,11 @@
 """The tables say exactly what a slow sum over cycles says."""
 
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rcv_py.analysis.timeline.lod import build, joined, tables
 from rcv_py.base.runs import borders

@@ -1,13 +1,13 @@
 """Scopes and points from shader data: drawings, the simulator's truth, any values."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.occupancy import latest
 from rcv_py.analysis.events.event_table import event_table

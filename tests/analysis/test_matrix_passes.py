@@ -1,10 +1,10 @@
 """Cycles of matrix instructions by form and target, and how busy they keep the units."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.program.matrix_forms import MATRIX, UNKNOWN_CYCLES, matrix_cycles, matrix_passes
 from tests.support.code_samples import code_table

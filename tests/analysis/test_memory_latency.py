@@ -4,13 +4,13 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.analysis.latency.memory_latency import (

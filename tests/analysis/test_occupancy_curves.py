@@ -1,9 +1,8 @@
 """Occupancy in numbers, by place, and kernels grouped by name."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.occupancy import all_resident, residencies
 from rcv_py.analysis.core.step_curve import StepCurve

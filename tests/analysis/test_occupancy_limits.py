@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rcv_py.analysis.device.occupancy_limits import GUESS, OccupancyLimits, occupancy_limits, waves_on_simd
 from rcv_py.analysis.program.registers import register_use, wave_lanes

@@ -2,12 +2,12 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WORKING, Populations, wave_choice

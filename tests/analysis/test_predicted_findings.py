@@ -1,11 +1,11 @@
 """Findings with what their remedies would gain: what is played, how it ranks, and what it never says."""
 
-from dataclasses import replace
 from functools import cache
 from math import isnan
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import SMALL, Findings, RemedyExperiment

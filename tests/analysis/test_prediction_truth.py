@@ -2,10 +2,10 @@
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import rcv_py.analysis.whatif
 import rcv_py.synth

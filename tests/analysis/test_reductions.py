@@ -2,7 +2,6 @@
 
 import pickle
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.attribute import attribution_by
 from rcv_py.analysis.attribution.survey import SURVEY

@@ -1,10 +1,10 @@
 """No remedy is named that the program or the launch does not allow."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.reduction import InMemory

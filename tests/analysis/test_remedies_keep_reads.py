@@ -5,12 +5,13 @@ passed.  Addresses are unknown, so all accesses of a memory may meet.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.findings.detect import findings

@@ -1,10 +1,10 @@
 """Where above its place an instruction could stand, and what says why not."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.waits.hoisting import BELOW, HERE, NEVER, STAYS, room_above, why_not_before
 from rcv_py.model.trace import Trace

@@ -1,11 +1,11 @@
 """Costs of scopes over compute units: a drawing, and captures of markers alone in commands."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.events.scope_costs import enclosing, own_cycles, scope_costs

@@ -1,8 +1,7 @@
 """Costs of source lines: sums, inlined frames, largest reasons."""
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns

@@ -1,11 +1,10 @@
 """Costs charged to source places, folders, labels and ranks."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
 from rcv_py.analysis.cost.explorer import NO_SOURCE, CostNode, source_tree

@@ -1,10 +1,10 @@
 """Facts about a capture, and how far to trust it."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.cost.activity import activity
 from rcv_py.analysis.health.capture_health import problems, table_problems

@@ -1,10 +1,10 @@
 """Operands that could not be read decide nothing: no move, byte, register or class follows from raw words."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.wait_costs import LOAD_TO_USE, WAITS
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits

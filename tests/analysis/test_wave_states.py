@@ -1,12 +1,12 @@
 """Waves in each state over time, against timelines added up cycle by cycle and the reference's numbers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.parcels import alone
 from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves

@@ -1,10 +1,10 @@
 """Playing a recording again: the same without a change, and what follows of simple ones."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.whatif import experiments, predict
 from rcv_py.analysis.whatif.asked import ChangeRequest

@@ -1,11 +1,11 @@
 """What predictions may never say, on all bundled samples and on kernels simulated for predictions."""
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.lines import VMEM
 from rcv_py.analysis.findings.detect import findings

@@ -2,12 +2,12 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.attribute import stalls
 from rcv_py.analysis.attribution.causes import Cause

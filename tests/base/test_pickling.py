@@ -1,19 +1,17 @@
-"""An object can be pickled while another thread asks it for a value that it caches."""
+"""A record can be pickled while another thread asks it for a value that it caches."""
 
 import pickle
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rcv_py.model.columns import PickledByCopy
+from rcv_py.base.record import Record
 
 
-@dataclass(frozen=True, eq=False)
-class Whole(PickledByCopy):
+class Whole(Record):
     """Computes its size once, and keeps it."""
 
     parts: list[Any]
-    name: str = "whole"  # Python does not notice a change of a dictionary of one item
+    name: str = "whole"
 
     @cached_property
     def size(self) -> int:

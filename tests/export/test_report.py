@@ -2,12 +2,12 @@
 
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import rcv_py
 from rcv_py.analysis.core.reduction import InMemory

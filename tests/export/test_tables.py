@@ -3,12 +3,12 @@
 import csv
 import sys
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet
 import pytest
+from msgspec.structs import replace
 
 from rcv_py import __version__
 from rcv_py.analysis.core.token_columns import of_waves

@@ -1,9 +1,9 @@
 """Sources that a capture has no copy of are found by rules for their paths."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.base.problems import Problems
 from rcv_py.cli.main import main

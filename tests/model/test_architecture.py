@@ -1,8 +1,7 @@
 """The table of architectures, beside independent statements about real GPUs."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.model.architecture import Architecture, architecture_of
 

@@ -1,15 +1,13 @@
 """Some rows of a table of columns, and several tables as one."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
+from rcv_py.base.record import Record
 from rcv_py.model.columns import joined, of_rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lines:
+class Lines(Record):
     """Two columns, one of them two-dimensional, and what is said of all rows."""
 
     line: np.ndarray

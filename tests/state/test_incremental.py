@@ -1,9 +1,9 @@
 """Answers that run along: every wave is mapped once, whatever comes, goes and comes back."""
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.parcels import Parcel

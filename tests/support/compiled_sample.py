@@ -10,8 +10,9 @@ simulator plays the first one: instructions, addresses and lines are the compile
 import argparse
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.synth.build import Plan, build

@@ -1,11 +1,11 @@
 """Whether two captures or results hold the same, to the last number and type."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from math import isnan
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import plan
@@ -33,10 +33,9 @@ def _differences(one: Any, other: Any, place: str, without: tuple[str, ...]) -> 
 
 def _parts(value: Any, without: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     """What a value is made of, by name."""
-    if is_dataclass(value):
-        yield from (
-            (f".{one.name}", getattr(value, one.name)) for one in fields(value) if one.name not in without
-        )
+    if isinstance(value, Struct):
+        names = (name for name in value.__struct_fields__ if name not in without)
+        yield from ((f".{name}", getattr(value, name)) for name in names)
     elif hasattr(value, "_asdict"):
         yield from ((f".{name}", part) for name, part in value._asdict().items() if name not in without)
     elif isinstance(value, Mapping):

@@ -9,13 +9,14 @@ State curves (`wstates`) are not written: they would be as large as the waves an
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import orjson
+from msgspec.structs import replace
 
 from rcv_py.formats.uiout.written import dump, realtime_table
 from rcv_py.synth.build import Plan, build, realtime

@@ -1,10 +1,12 @@
 """Captures that no test changes, opened once for all tests of a process."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace, WaveReader

@@ -1,7 +1,8 @@
 """Small kernels, each with one pattern that costs cycles, under the name of the finding it must lead to."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace

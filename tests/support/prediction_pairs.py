@@ -5,7 +5,9 @@ the replay as changes of what was recorded before.  The replay gets nothing else
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.whatif.changes import (
     Change,

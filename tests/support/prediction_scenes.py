@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 import rcv_py.synth
+from rcv_py.base.record import Record
 from rcv_py.synth.build import Plan
 from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4, Hardware
 from rcv_py.synth.program import SOURCES, SyntheticKernel, assemble
@@ -24,8 +26,7 @@ HARDWARE = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Scene:
+class Scene(Record):
     """A kernel on some hardware, as one launch.  Instructions are named by the note `at`."""
 
     name: str

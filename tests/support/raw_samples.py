@@ -10,13 +10,13 @@ import json
 import os
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.synth.build import build
 from rcv_py.synth.capture import SyntheticCapture, WaveRun

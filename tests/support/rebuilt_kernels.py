@@ -19,9 +19,10 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.synth.isa import meaning
 from rcv_py.synth.program import Source, SyntheticInstruction, SyntheticKernel

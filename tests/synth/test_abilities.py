@@ -1,8 +1,7 @@
 """What the simulator does only when it is asked to: each against the same kernel without it."""
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.synth.build import Plan, build
 from rcv_py.synth.capture import WaveRun

@@ -1,11 +1,11 @@
 """Curves over time: exact read-out, no lost peak, and the gestures of the timelines."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 

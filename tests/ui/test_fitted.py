@@ -1,10 +1,10 @@
 """Instructions too long for their column: the mnemonic is whole, operands are cut at the right."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter, QPixmap
 

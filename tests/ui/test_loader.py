@@ -3,10 +3,10 @@
 import gc
 import threading
 from contextlib import suppress
-from dataclasses import replace
 from multiprocessing import active_children
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QTimer
 
 from rcv_py.base.errors import Cancelled, NotATrace, RcvError

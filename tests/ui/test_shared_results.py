@@ -3,9 +3,9 @@
 import gc
 import weakref
 from collections import Counter
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.base.progress import Stage

@@ -1,10 +1,10 @@
-import dataclasses
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
+from rcv_py.base.record import Record
 from rcv_py.work.load import prepare, prepared_columns
 from rcv_py.work.shared import dumps, loads
 from tests.support.samples import sample_path
@@ -24,9 +24,8 @@ def plain(value):
     """Nested lists and dictionaries, that can be compared."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.tolist()
-    if dataclasses.is_dataclass(value):
-        fields = [field.name for field in dataclasses.fields(value) if field.init]
-        return {name: plain(getattr(value, name)) for name in fields}
+    if isinstance(value, Record):
+        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
     return [plain(item) for item in value] if isinstance(value, tuple) else value
 
 

@@ -1,7 +1,6 @@
 """Reductions over files say what they say of waves in memory, whatever processes do."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from multiprocessing import active_children
 from pathlib import Path
 from random import Random
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.parcels import Slab
 from rcv_py.analysis.core.reduction import Staged

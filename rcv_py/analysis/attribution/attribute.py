@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution import issue, waits
 from rcv_py.analysis.attribution.causes import Cause
@@ -22,6 +22,7 @@ from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field
 from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, order, run_starts
 from rcv_py.base.text import Message, join_texts
 from rcv_py.model.columns import ColumnTable, of_rows
@@ -31,7 +32,6 @@ from rcv_py.model.waves import TracedWave, WaveBatch
 _CAUSES = len(Cause)
 
 
-@dataclass(frozen=True, eq=False)
 class Attribution(ColumnTable):
     """Stalled and idle cycles, one row per line, cause and producer; most cycles first.
 
@@ -93,8 +93,7 @@ class Attribution(ColumnTable):
         return _grouped(self, self.producer)
 
 
-@dataclass(frozen=True, eq=False)
-class ParcelClaims:
+class ParcelClaims(Record):
     """The claims of a parcel's stalls, or of its gaps, for all tokens that touch its slab."""
 
     stream: TokenStream

@@ -6,7 +6,6 @@ UNEXPLAINED, so sums are right whatever the rules do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -23,7 +22,6 @@ _NONE = np.zeros(0, dtype=np.int64)
 _IS_GUESS = np.isin(np.arange(len(Cause)), GUESSED)
 
 
-@dataclass(frozen=True, eq=False)
 class Claims(ColumnTable):
     """Cycles with a cause, one row per claim; a token may have several."""
 

@@ -1,7 +1,6 @@
 """Properties of each code line for attribution: unit, kind of wait, registers, and times."""
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.analysis.program.registers import Registers, registers, words
+from rcv_py.base.record import Record
 from rcv_py.base.text import number
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, has_known_operands
@@ -55,8 +55,7 @@ TAIL = 12  # cycles after the passes before packed arithmetic gets the unit (gfx
 TO_MEMORY = 5  # turns from vector arithmetic to a memory instruction that reads its result (gfx9)
 
 
-@dataclass(frozen=True, eq=False)
-class LineTraits:
+class LineTraits(Record):
     """Columns of all code lines, and one more row for tokens without a line."""
 
     texts: tuple[str, ...]  # disassembly

@@ -6,10 +6,10 @@ Columns that every rule needs are made once: the tokens of each unit, also in or
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from msgspec import field
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import LDS, MATRIX, MESSAGE, VALU, LineTraits, lines
@@ -20,6 +20,7 @@ from rcv_py.analysis.core.saturated import later, narrow, since
 from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.barriers import Meetings, TokenCrossings, crossings, last_ends, meetings
+from rcv_py.base.record import Record
 from rcv_py.base.runs import borders, order, repeated
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
@@ -30,8 +31,7 @@ _SHARED = 1 << 40  # cycles: earlier times, and thousands of units, fit into a k
 _MARGIN = 4096  # cycles after the last time in which results may still be on their way
 
 
-@dataclass(frozen=True, eq=False)
-class TokenStream:
+class TokenStream(Record):
     """Tokens of some waves of one shader engine, wave by wave.  Times are int64 cycles since `base`.
 
     Times years after the base, which only a damaged file has, are clipped to just before `stride`;
@@ -207,7 +207,6 @@ class TokenStream:
         return np.where((at >= 0) & (last >= first), last, -1)
 
 
-@dataclass(frozen=True, eq=False)
 class UnitOperations(ColumnTable):
     """Operations of one kind of unit, one unit after the other, in order of issue.
 

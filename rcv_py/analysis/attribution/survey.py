@@ -7,7 +7,6 @@ Everything else that a rule needs happened on the same compute unit at about the
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -86,7 +85,6 @@ def candidates_in(tokens: TokenColumns, links: WaitLinks, line: ndarray, trace: 
     return candidates(links, line, lines(trace.code, trace.architecture), tokens.issue, issued)
 
 
-@dataclass(frozen=True, eq=False)
 class LastOperations(ColumnTable):
     """The last operation of each memory unit that each wave issued: by unit, time and wave.
 

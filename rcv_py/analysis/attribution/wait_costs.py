@@ -15,7 +15,6 @@ the first wait that required an operation counts as its use.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -42,7 +41,6 @@ _PAIR_SHIFT = 32  # bits of a producer in a key, below its wait
 _NO_PRODUCER = (1 << _PAIR_SHIFT) - 1  # in place of a producer: the wait itself
 
 
-@dataclass(frozen=True, eq=False)
 class Blocking(ColumnTable):
     """One row per wait line that ran, most stall first; row i has the producers `first[i]:first[i + 1]`.
 
@@ -159,7 +157,6 @@ def _waits_by(survey: Survey) -> Reduction[_Waits, WaitSummary]:
 WAITS = Staged(SURVEY, _waits_by)
 
 
-@dataclass(frozen=True, eq=False)
 class LoadToUse(ColumnTable):
     """One row per code line whose results a wait required, most charged stall first; cycles.
 

@@ -34,7 +34,6 @@ a block leaves a run of rows in A and a run in B; the runs with most rows in com
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from itertools import product
@@ -45,6 +44,7 @@ import numpy as np
 
 from rcv_py.analysis.compare.lcs import common, heaviest_rising
 from rcv_py.analysis.program.blocks import Blocks, blocks
+from rcv_py.base.record import Record
 from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable
 
@@ -229,8 +229,7 @@ class Fate(IntEnum):
     REMOVED = 4  # only in A
 
 
-@dataclass(frozen=True, eq=False)
-class Alignment:
+class Alignment(Record):
     """Pairs of code rows of two programs, A and B."""
 
     to_b: np.ndarray  # int32 [rows of A], row of B, -1 if there is none

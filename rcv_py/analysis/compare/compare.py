@@ -9,11 +9,11 @@ record of the wave continued.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.compare import verdict as verdicts
 from rcv_py.analysis.compare.align import Alignment, Fate, align
@@ -22,6 +22,7 @@ from rcv_py.analysis.compare.deltas import Deltas, Rates, Table, deltas, drawn, 
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.matrix_forms import flops_of
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, percent, plural, short_kernel
 
 NO_SOURCE = "no source line"
@@ -219,8 +220,7 @@ COVERED = 0.98  # below it a note states the share that could not be compared
 NO_COSTS = "{} has no executed instructions with cycles"
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Record):
     """Comparison of B with the baseline A; rows are the rows of `align.listing`."""
 
     a: CaptureCosts

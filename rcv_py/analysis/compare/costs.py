@@ -13,7 +13,6 @@ Only waves of one compute unit are traced, but `occupancy.json` has start and en
 shader engines: the launch.  So builds with other tiles can be compared although their waves cannot.
 """
 
-from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -27,6 +26,7 @@ from rcv_py.analysis.device.wave_states import STRIP, StateStrip
 from rcv_py.analysis.health.traced_units import of_kernel
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, Workgroups
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ranges
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, SourceFile
@@ -38,8 +38,7 @@ SIDES = 1.96  # standard deviations that a 95 % interval reaches to either side
 OF_A_MAXIMUM = 1.6
 
 
-@dataclass(frozen=True, slots=True)
-class TracedLaunch:
+class TracedLaunch(Record):
     """The launch as recorded, on all compute units of the traced shader engines."""
 
     duration: int  # cycles from the first start of a wave to the last end
@@ -47,8 +46,8 @@ class TracedLaunch:
     wave_cycles: int  # cycles that these waves lived, summed
     engines: tuple[int, ...]  # shader engines that had a wave
     is_cut: bool  # a wave began before the trace, or its end was not recorded
-    begin: np.ndarray = field(compare=False, repr=False)  # int64 [waves], cycles since the first start
-    life: np.ndarray = field(compare=False, repr=False)  # int64 [waves], cycles
+    begin: np.ndarray  # int64 [waves], cycles since the first start
+    life: np.ndarray  # int64 [waves], cycles
 
     @property
     def per_wave(self) -> float:

@@ -16,13 +16,13 @@ of a place, such as the first slot of a SIMD being served before the second, are
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.compare.align import Alignment
 from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.program.blocks import Blocks
+from rcv_py.base.record import Record
 
 DRAWS = 400
 MIN_ENGINES = 3
@@ -130,8 +130,7 @@ MIN_REPLICATE = 0.10
 STEPS, STEPS_ASSUMED = 2, 4  # clock steps an execution: smaller changes are not reported either
 
 
-@dataclass(frozen=True, eq=False)
-class Rates:
+class Rates(Record):
     """One side over the listing: value = weight * sum(cycles) / sum(count), of each row."""
 
     cycles: np.ndarray  # float64 [g, rows]
@@ -155,8 +154,7 @@ class Rates:
         return (self.cycles - self.rate * self.count) * scale
 
 
-@dataclass(frozen=True, eq=False)
-class Deltas:
+class Deltas(Record):
     """One row a pair of instructions, a source line, a block or a class."""
 
     hits_a: np.ndarray  # int64, executions in all waves

@@ -14,16 +14,17 @@ MAX_WAVE    of the wave       of its longest execution  before it
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
+from rcv_py.base.record import Record
 from rcv_py.base.runs import starts_run
 from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
@@ -33,7 +34,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 
 
-@dataclass(frozen=True, eq=False)
 class LineStats(ColumnTable):
     """One row a code line.  Tokens without a code line are not counted, but their time is not idle."""
 
@@ -102,8 +102,7 @@ SAMPLES = "PC samples"  # the label where a trace has samples and no cycles
 _OF_ONE_WAVE = (LatencyMode.ITERATION, LatencyMode.SUM_WAVE, LatencyMode.MEAN_WAVE, LatencyMode.MAX_WAVE)
 
 
-@dataclass(frozen=True, eq=False)
-class CostColumns:
+class CostColumns(Record):
     """One row a code line."""
 
     hits: np.ndarray  # int64

@@ -6,19 +6,18 @@ before (`analysis/device/simd_work.py`), so that one sort serves all of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
+from rcv_py.base.record import Record
 from rcv_py.base.runs import borders, of_ranges, order, ranges
 from rcv_py.model.window import TimeWindow
 
 
-@dataclass(frozen=True, eq=False)
-class IntervalSet:
+class IntervalSet(Record):
     """The covered stretches of an axis: sorted by time, disjoint, not empty."""
 
     begin: ndarray  # int64, cycles

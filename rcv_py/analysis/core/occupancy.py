@@ -7,7 +7,6 @@ slot 1        start────────────────────�
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from rcv_py.model.trace import Trace
 _PLACE_BITS = {"se": 16, "sa": 8, "cu": 16, "simd": 8, "slot": 12}
 
 
-@dataclass(frozen=True, eq=False)
 class Residencies(ColumnTable):
     """One row a life of a wave in a slot, sorted by (se, sa, cu, simd, slot, begin)."""
 

@@ -17,7 +17,6 @@ Cuts lie where no wave is alive, if such a moment is near, else where few waves 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -25,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, first_from, repeated
 from rcv_py.model.columns import of_rows
 from rcv_py.model.waves import TracedWave, WaveBatch
@@ -114,8 +114,7 @@ def _cuts(begin: np.ndarray, end: np.ndarray, weight: np.ndarray, enough: int) -
         done = int(sums[at - 1])
 
 
-@dataclass(frozen=True, eq=False)
-class Parcel:
+class Parcel(Record):
     """The waves of a slab and their neighbours, in order of the wave index, each wave once."""
 
     tokens: TokenColumns

@@ -16,7 +16,6 @@ result is first used.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -26,6 +25,7 @@ from rcv_py.analysis.core.parcels import ENOUGH, FEW, Parcel, alone, parcels
 from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message
 from rcv_py.model.columns import Table, joined
@@ -38,8 +38,7 @@ Answer = TypeVar("Answer")
 Merge = Callable[[Sequence[Part]], Part]  # of parts in any order; of no part, it returns the part of no wave
 
 
-@dataclass(frozen=True)
-class Reduction(Generic[Part, Answer]):
+class Reduction(Value, Generic[Part, Answer]):
     """An analysis.  `merge` takes one or more parts, in any order; there is also a part of no parcel.
 
     `is_together`: it relates waves to each other (which occupied a unit, which met at a barrier), so its
@@ -86,7 +85,7 @@ def unchanged(_trace: Trace, part: Part) -> Part:
 
 
 def by_field(kind: Callable[..., Part], **merges: Merge[Any]) -> Merge[Part]:
-    """Return a merge of dataclasses of a kind, given the merge of each field."""
+    """Return a merge of records of a kind, given the merge of each field."""
     return partial(_merged_fields, kind, merges)
 
 
@@ -110,7 +109,7 @@ def stacked(*shape: int) -> Merge[np.ndarray]:
 
 
 def tables(nothing: Table) -> Merge[Table]:
-    """Return a merge of dataclasses of columns, which concatenates them; `nothing` has no rows."""
+    """Return a merge of records of columns, which concatenates them; `nothing` has no rows."""
     return partial(_after, joined, nothing)
 
 
@@ -149,8 +148,7 @@ def mapped(
     return tuple(one.merge(some) if len(some) > 1 else some[0] for one, some in made)
 
 
-@dataclass(frozen=True)
-class Staged(Generic[First, Part, Answer]):
+class Staged(Value, Generic[First, Part, Answer]):
     """An analysis that needs a first result of all waves before it can read any of them."""
 
     first: Reduction[Any, First]

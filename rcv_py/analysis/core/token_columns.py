@@ -1,7 +1,6 @@
 """The token columns of chosen waves, one wave after the other: the input of every sum over tokens."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -9,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.core.saturated import later, narrow, sums, sums_of_runs
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, borders, repeated, run_starts
 from rcv_py.model.columns import field_names
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
@@ -18,8 +18,7 @@ _MAX_CYCLE = 1 << 62  # cycles: every shifted time is earlier
 _NAMED = np.where(np.arange(256) < KIND_COUNT, np.arange(256), int(TokenKind.NONE))  # of each kind
 
 
-@dataclass(frozen=True, eq=False)
-class TokenColumns:
+class TokenColumns(Record):
     """Columns of some waves, one wave after the other; wave i owns rows `first[i]:first[i + 1]`."""
 
     waves: tuple[TracedWave, ...]

@@ -9,7 +9,6 @@ since                 11         14            start to start, within a wave; no
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, unchanged
 from rcv_py.analysis.core.saturated import Sums
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.modes import Which
@@ -33,7 +33,6 @@ MEASURE_TEXT = {
 NEVER = -1  # `since` of the first hit of a wave
 
 
-@dataclass(frozen=True, eq=False)
 class LineHits(ColumnTable):
     """One row a hit of the line, ordered by wave as in the index, then by time."""
 
@@ -259,8 +258,7 @@ class DistributionChoice(NamedTuple):
     is_log: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class DistributionView:
+class DistributionView(Record):
     """What is shown; `values` has one value a row of `hits`, NEVER for hits without a value."""
 
     hits: LineHits

@@ -5,13 +5,13 @@ at a moment.  Where the traced units are like the rest, an instruction has the s
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import source_of
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, percent, plural, short_kernel
 from rcv_py.base.text import count as count_text
 from rcv_py.model.code import CodeTable
@@ -20,8 +20,7 @@ from rcv_py.model.profile import PcSamples
 from rcv_py.model.trace import Trace
 
 
-@dataclass(frozen=True, eq=False)
-class StallReasons:
+class StallReasons(Record):
     """PC samples of some code lines."""
 
     issued: int  # samples whose instruction issued

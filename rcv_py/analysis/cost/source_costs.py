@@ -11,7 +11,6 @@ With INCLUSIVE, lines of callers include code inlined into them, and sums exceed
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,7 +29,6 @@ if TYPE_CHECKING:  # it imports all of the attribution, which views of costs do 
     from rcv_py.analysis.attribution.attribute import Attribution
 
 
-@dataclass(frozen=True, eq=False)
 class SourceCosts(ColumnTable):
     """One row a source line with code, sorted by (file, line), and the totals of each file.
 
@@ -92,7 +90,6 @@ class Reasons(NamedTuple):
     amount: np.ndarray  # int64 [code rows, names], stalled and idle cycles, or stalled samples
 
 
-@dataclass(frozen=True, eq=False)
 class SourceLines(ColumnTable):
     """One row a source line (or a file: `line` is 0 and means nothing), sorted by file and line."""
 

@@ -11,13 +11,13 @@ Half-rate pipes (flat, LDS and vector memory) occupy two steps an instruction, s
 counter of matrix pipes counts cycles, so it counts a quarter.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.counters.counters import CounterFamily, counters, raw_curve
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message
 from rcv_py.model.trace import Trace
 
@@ -37,8 +37,7 @@ class CounterBar(NamedTuple):
     kind: str  # name of a TokenKind
 
 
-@dataclass(frozen=True, eq=False)
-class CounterShares:
+class CounterShares(Record):
     """Sums of each counter of the thread trace at each unit that counted anything."""
 
     names: tuple[str, ...]  # without SQ_, in the order of the capture

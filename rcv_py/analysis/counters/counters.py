@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.base.runs import starts_run
@@ -84,7 +84,6 @@ class CounterFamily(Enum):
     SPM = "performance monitors"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Samples(ColumnTable):
     """Samples of one counter."""
 

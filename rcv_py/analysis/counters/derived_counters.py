@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.counters.counter_sets import BUILT_IN, built_in
@@ -14,6 +14,7 @@ from rcv_py.analysis.counters.counter_tensor import CounterGrid, Tensors, simd_n
 from rcv_py.analysis.counters.counters import ALL_SIMDS, CounterFamily, Counters, raw_curve, silences
 from rcv_py.analysis.counters.formula.evaluate import Definition, Definitions, Evaluator, joined, shape_text
 from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.device import Clock
@@ -155,8 +156,7 @@ def curves(value: np.ndarray, grid: CounterGrid) -> Iterator[tuple[str, StepCurv
             yield suffix, StepCurve(grid.times(value.shape[3] + 1), np.append(rows[row], 0.0))
 
 
-@dataclass(frozen=True, eq=False)
-class CounterRow:
+class CounterRow(Record):
     """A curve and its description."""
 
     name: str

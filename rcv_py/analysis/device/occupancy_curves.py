@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.counters.counter_shares import CounterShares
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending
 from rcv_py.model.device import Dispatch, WaveEvents
 from rcv_py.model.trace import Trace
@@ -151,8 +151,7 @@ def dispatch_curves(events: WaveEvents, dispatches: Sequence[Dispatch] = ()) -> 
     return tuple(sorted(curves, key=lambda kernel: (int(kernel.steps.time[0]), kernel.ids)))
 
 
-@dataclass(frozen=True, eq=False)
-class UnitTable:
+class UnitTable(Record):
     """Rows sorted by (se, sa, cu).
 
     Columns are int64 or float64, NaN if unknown: se, sa (if any is not 0) and cu; of the waves `waves` that

@@ -12,8 +12,6 @@ On gfx9 a token's busy part is its issue; later work of the pipe is not recorded
 execution.  Only traced waves are known: the waves of one compute unit an engine.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
@@ -47,7 +45,6 @@ for _at, (_, _, _kinds) in enumerate(_TABLE):
 _MAX_CYCLE = 1 << 62  # cycles: the length of the axis that all groups share
 
 
-@dataclass(frozen=True, eq=False)
 class PipeUse(ColumnTable):
     """One row a SIMD with traced waves, sorted by (se, cu, simd).  No cycle counts twice."""
 

@@ -17,11 +17,11 @@ LDS and the memory path are outside the SIMD: on a SIMD that only waits for them
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
 from rcv_py.analysis.core.median import median
@@ -31,6 +31,7 @@ from rcv_py.analysis.core.saturated import MAX_CYCLES, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.branches import ends_of, rests
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, repeated
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.columns import ColumnTable, joined
@@ -61,8 +62,7 @@ class SimdAxis(NamedTuple):
         return covered.covered(begins, begins + self.stride)
 
 
-@dataclass(frozen=True, eq=False)
-class SimdWork:
+class SimdWork(Record):
     """Activity of SIMDs, each column a union of spans on the axis."""
 
     axis: SimdAxis
@@ -152,7 +152,6 @@ def assumption(passes: MatrixPasses, left_out: Collection[int], rule: ReferenceR
     return join_texts(" ", filter(None, sentences))
 
 
-@dataclass(frozen=True, eq=False)
 class SimdCycles(ColumnTable):
     """Working cycles of SIMDs: one row a SIMD, int64."""
 

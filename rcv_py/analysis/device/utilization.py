@@ -9,7 +9,6 @@ instructions, one instruction after another.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from rcv_py.analysis.core.saturated import Sums, summed
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.program.matrix_forms import passes_of
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, repeated
 from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.kinds import TokenKind
@@ -60,8 +60,7 @@ Place = tuple[int, int]  # shader engine and compute unit
 UnitBusy = tuple[tuple[str, int], ...]  # name of each used unit, and its busy cycles
 
 
-@dataclass(frozen=True, eq=False)
-class Track:
+class Track(Record):
     """The spans that occupied a unit, sorted by start; they may overlap."""
 
     name: str  # e.g. "VALU0"
@@ -205,7 +204,6 @@ def unit_title(name: str) -> str:
     return UNIT_TITLE.get(unit, unit) + name.removeprefix(unit)
 
 
-@dataclass(frozen=True, eq=False)
 class _Spans(ColumnTable):
     start: np.ndarray
     end: np.ndarray

@@ -12,7 +12,6 @@ The steps depend on the capture alone, so that results of different waves can be
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
 from rcv_py.analysis.core.saturated import Sums, dense, nonzero, sums
 from rcv_py.analysis.core.token_columns import states_of
+from rcv_py.base.record import Record
 from rcv_py.base.runs import repeated, run_starts
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import WaveState
@@ -33,7 +33,6 @@ AT_ONCE = 1 << 14  # times that are summed in a block: some milliseconds
 LIVING = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # as they are stacked
 
 
-@dataclass(frozen=True, eq=False)
 class StateCurves(ColumnTable):
     """Step functions on one time axis: `count[s][i]` waves are in state s from `time[i]` to `time[i + 1]`.
 
@@ -127,8 +126,7 @@ MAX_STEPS = 4096  # steps
 STATES = (WaveState.IDLE, WaveState.EXEC, WaveState.WAIT, WaveState.STALL)  # a column each
 
 
-@dataclass(frozen=True, eq=False)
-class StateStrip:
+class StateStrip(Record):
     """One row a step of `1 << shift` cycles; the first one begins at `begin`."""
 
     begin: int  # cycles, aligned

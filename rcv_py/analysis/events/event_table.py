@@ -1,7 +1,6 @@
 """Dispatches, hardware events, markers and shader data in a table by time; texts of hardware events."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from typing import NamedTuple
@@ -130,7 +129,6 @@ class EntryKind(IntEnum):
 ENTRY_TEXT = {kind: kind.name.lower() for kind in EntryKind}
 
 
-@dataclass(frozen=True, eq=False)
 class EventTable(ColumnTable):
     """One row an entry, sorted by (time, kind).  Texts are indices into `texts`, which is sorted."""
 

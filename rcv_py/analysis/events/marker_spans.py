@@ -35,11 +35,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.occupancy import latest, place, residencies, slot_key
 from rcv_py.analysis.core.parcels import Parcel
@@ -66,7 +66,6 @@ _SLOT = ("se", "sa", "cu", "simd", "slot")
 _NAMELESS = re.compile(r"(\d{1,18}) / 0x[0-9a-fA-F]+")
 
 
-@dataclass(frozen=True, eq=False)
 class MarkerRecords(ColumnTable):
     """One row a value, sorted by (slot, life of a wave in it, order in the file)."""
 
@@ -316,7 +315,6 @@ MAX_LISTED = 5  # ids that a sentence lists
 LOST = "The trace unit loses markers where many are written at once: instrument less, or larger functions."
 
 
-@dataclass(frozen=True, eq=False)
 class MarkerSpans(ColumnTable):
     """One row a scope or point, sorted by (slot, begin, depth); a wave has one at a time of each depth."""
 

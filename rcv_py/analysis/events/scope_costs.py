@@ -9,8 +9,6 @@ The own cycles of a scope are those outside of inner scopes.  Units differ by th
 unit with more waves is not slower for that.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rcv_py.analysis.core.saturated import sums
@@ -22,7 +20,6 @@ from rcv_py.model.kinds import MarkerKind
 MAX_DEPTH = 64  # deeper scopes are left out: only damaged data has them
 
 
-@dataclass(frozen=True, eq=False)
 class UnitCosts(ColumnTable):
     """One row a scope and compute unit, by scope as in `ScopeCosts`, then by place."""
 
@@ -42,7 +39,6 @@ class UnitCosts(ColumnTable):
         return self.cycles / np.maximum(self.entries, 1)
 
 
-@dataclass(frozen=True, eq=False)
 class ScopeCosts(ColumnTable):
     """One row a scope or point, most own cycles first."""
 

@@ -20,7 +20,6 @@ wave waits there for its last operations.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -43,6 +42,7 @@ from rcv_py.analysis.device.simd_work import (
 )
 from rcv_py.analysis.findings.worst import WorstExecutions, joined_worst, worst_of
 from rcv_py.analysis.program.branches import ends_of, rests
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, borders, numbered, ranges, run_starts, scrambled
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
@@ -87,7 +87,6 @@ _OF_SIMDS = ("resident", "no_issue", "nothing", "matrix")
 _OF_WAVES = ("lives", "waves", "ending", "exposed_ending", "nothing_ending")
 
 
-@dataclass(frozen=True, eq=False)
 class Sets(ColumnTable):
     """Sets of waits that were open at the same time on a SIMD while nothing happened, one row a set.
 
@@ -162,8 +161,7 @@ def joined_sets(parts: Sequence[Sets]) -> Sets:
     return Sets(every.sign, every.cycles, borders(count[at]), member[once])
 
 
-@dataclass(frozen=True, eq=False)
-class Bounds:
+class Bounds(Record):
     """An attribution, and the sets of waits open at the same time on a SIMD while nothing happened."""
 
     table: attribute.Attribution

@@ -1,10 +1,10 @@
 """The findings of a capture: all detectors, their ranked findings, and key numbers."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.reduction import Answers, InMemory

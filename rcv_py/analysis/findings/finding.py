@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rcv_py.analysis.waves.populations import WaveChoice
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, capitalized, count, join_texts, joined_texts, percent, plural
 from rcv_py.model.ids import WaveId
 
@@ -42,8 +42,7 @@ LEGEND = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Value):
     """A place where a finding can be seen; `kind` says which of the other fields apply.
 
     instruction: a code row; wave: a wave; token: one execution, by wave, row of its token, begin and end;
@@ -147,8 +146,7 @@ class Predicted(NamedTuple):
         return f"{gain} % ({low}–{high})" if low[0] != "−" else Message("{0} % ({1} to {2})", gain, low, high)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Value):
     """One pattern in one capture."""
 
     name: str  # of the pattern: short, stable, for scripts and filters
@@ -368,8 +366,7 @@ MAX_KEY_NUMBERS = 3
 UNKNOWN_CLASS = "What limits the kernel is not known."
 
 
-@dataclass(frozen=True, eq=False)
-class Findings:
+class Findings(Record):
     """All findings of a capture, ranked; what they are measured against, and how much was analysed."""
 
     numbers: tuple[KeyNumber, ...]

@@ -13,7 +13,6 @@ SIMD 2                       never held a wave: the grid under-fills the device
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -51,6 +50,7 @@ from rcv_py.analysis.program.language import language
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, WaveChoice, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, is_in, run_starts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts
@@ -134,8 +134,7 @@ PROLOGUE = 0.25  # of the waves' time: a longer prologue is reported
 HOTTEST = 10  # instructions whose findings are never folded away
 
 
-@dataclass(frozen=True, eq=False)
-class Claimed:
+class Claimed(Record):
     """Cycles of some rows of the attribution by code line, the largest bound first."""
 
     rows: np.ndarray  # int64, of the attribution

@@ -6,10 +6,11 @@ Each trial is replayed; a prediction is cut at the bound of the finding that it 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from math import inf, nan
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.findings.finding import (
     CALM,

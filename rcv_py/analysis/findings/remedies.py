@@ -11,11 +11,11 @@ of the computation cannot be replayed.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.findings.finding import Finding, RemedyAdvice, RemedyExperiment
 from rcv_py.analysis.findings.inputs import is_scratch

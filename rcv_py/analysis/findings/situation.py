@@ -1,12 +1,12 @@
 """Facts of the program and the launch that decide which remedy fits a finding."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from operator import or_
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
@@ -17,6 +17,7 @@ from rcv_py.analysis.waits.load_batch import LoadBatch, load_batches
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.analysis.whatif.changes import changes_text, named
 from rcv_py.analysis.whatif.hoist import hoisted
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, plural
 from rcv_py.model.code import has_known_operands
@@ -40,8 +41,7 @@ _RELEASES = (_C.VMEM_STORE, _C.ATOMIC, _C.CACHE)  # they may say to other waves 
 _MEMORY = (_C.VMEM_LOAD, _C.VMEM_STORE, _C.LDS_DMA, _C.LDS)
 
 
-@dataclass(frozen=True, eq=False)
-class FindingContext:
+class FindingContext(Record):
     """A finding's instructions, and the facts that remedies depend on."""
 
     inputs: FindingInputs

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import reduce
 from operator import or_
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.device.memory_roof import memory_roof

@@ -5,7 +5,6 @@ longest stall need not be evidence for the load.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +35,6 @@ class WorstExecution(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, eq=False)
 class WorstExecutions(ColumnTable):
     """One row per instruction and cause, ascending; of equals the first, stalls before gaps."""
 

@@ -12,7 +12,6 @@ A frame's total is its own cost plus the totals of its children, in every metric
 a level, so the work is linear in code lines and levels.
 """
 
-from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import cached_property
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.blocks import blocks
+from rcv_py.base.record import Record
 from rcv_py.base.runs import borders, distinct, ranges, repeated
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable
@@ -42,8 +42,7 @@ class What(IntEnum):
     NO_SCOPE = 8  # executions outside all markers
 
 
-@dataclass(frozen=True, eq=False)
-class Stacks:
+class Stacks(Record):
     """Stack i is `element[first[i]:first[i + 1]]`, outermost first."""
 
     first: np.ndarray  # int64 [n + 1]
@@ -138,7 +137,6 @@ class Metric(Enum):
 METRICS = len(Metric)
 
 
-@dataclass(frozen=True, eq=False)
 class FlameTree(ColumnTable):
     """One row a frame, level by level: roots first, children of a frame adjacent."""
 

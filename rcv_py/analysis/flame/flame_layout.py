@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.cost.place_text import beside, line_text, source_of
 from rcv_py.analysis.flame.flame import FlameTree, Metric, Stacks, What, code_stacks, fold
@@ -108,7 +108,6 @@ class SiblingOrder(Enum):
     NAME = "name"  # alphabetical
 
 
-@dataclass(frozen=True, eq=False)
 class FlameLayout(ColumnTable):
     """One row a frame of the tree, as a box: `begin` to `begin + width` of `whole`, in row `row`.
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.health.note import HealthNote, Measured, number, part, share
 from rcv_py.base.problems import Severity
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, count, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
@@ -32,8 +32,7 @@ _ONE_LINE = re.compile(r"(async\s+)?def\s+(\w++).*:\s*\S+")
 _DEF = re.compile(r"(async\s+)?def\s+(\w++).*:\s*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(Value):
     """Spread of executed code lines over source lines."""
 
     code_lines: int  # executed code lines with a source place

@@ -1,10 +1,12 @@
 """A note about a capture's quality: evidence, consequence and remedy."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from msgspec import field
+
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, count, join_texts, percent
 
 Setting = str | int | bool
@@ -36,8 +38,7 @@ def number(name: str, value: float, unit: str = "") -> Measured:
     return Measured(name, value, f"{value:,.0f}{unit}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HealthNote:
+class HealthNote(Record):
     """A finding about the recording, not about the kernel's speed.
 
     The severities: ERROR, numbers are wrong or missing; WARNING, a conclusion drawn from them may be wrong;

@@ -20,17 +20,18 @@ cost of the first execution is a cold start, which a better loop does not remove
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.median import MEDIAN, at_ranks
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked, tables
 from rcv_py.analysis.core.saturated import Sums, dense, sums
 from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, distinct, ends_run, ranges, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
@@ -42,7 +43,6 @@ _PLACES = 1 << 22  # pairs of wave and line that are processed together
 PHASES = ("prologue", "steady", "epilogue")
 
 
-@dataclass(frozen=True, eq=False)
 class Iterations(ColumnTable):
     """One row an iteration, by loop, then by wave and time."""
 
@@ -70,7 +70,6 @@ class Iterations(ColumnTable):
         return ~(self.is_first | self.is_last)
 
 
-@dataclass(frozen=True, eq=False)
 class LoopTable(ColumnTable):
     """One row a loop, most often continued first.
 
@@ -105,8 +104,7 @@ class LoopTable(ColumnTable):
         return int(large[np.argmax(self.taken[large])])
 
 
-@dataclass(frozen=True, eq=False)
-class LoopIterations:
+class LoopIterations(Record):
     """The loops of the analysed waves, and every iteration."""
 
     table: LoopTable
@@ -176,8 +174,7 @@ def _exits(
     return np.maximum(np.where(fallen <= limit, fallen, stop), first + 1)
 
 
-@dataclass(frozen=True, eq=False)
-class Phases:
+class Phases(Record):
     """One row a wave that ran the loop; three columns a number, in the order of PHASES."""
 
     loop: int  # row of the table of loops, -1 if there is none
@@ -253,7 +250,6 @@ class LoopSummary(NamedTuple):
         return self.loops.waves
 
 
-@dataclass(frozen=True, eq=False)
 class _Lengths(ColumnTable):
     """Histogram of the durations of iterations between two jumps."""
 
@@ -267,7 +263,6 @@ class _Lengths(ColumnTable):
         return _Lengths(self.pair[rows], self.cycles[rows], sums(place, self.times, len(rows)))
 
 
-@dataclass(frozen=True, eq=False)
 class _Visits(ColumnTable):
     """One row a wave and loop that it iterated: begin and end of the iterations, and cycles before them."""
 
@@ -282,7 +277,6 @@ class _Visits(ColumnTable):
     upto: np.ndarray  # int64 [n, 2], the same up to the end of the last iteration
 
 
-@dataclass(frozen=True, eq=False)
 class _Lives(ColumnTable):
     """One row a wave."""
 
@@ -292,7 +286,6 @@ class _Lives(ColumnTable):
     spent: np.ndarray  # int64 [n, 2], cycles of stall and busy
 
 
-@dataclass(frozen=True, eq=False)
 class _Turns(ColumnTable):
     """Iterations with their loops by name."""
 

@@ -20,7 +20,6 @@ wave     A ... B .. A ..... B . B . A ...      A → B: from each A to the first
 ```
 """
 
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -35,6 +34,7 @@ from rcv_py.analysis.core.token_columns import sums_by_kind
 from rcv_py.analysis.program.matrix_forms import passes_of
 from rcv_py.analysis.waves.barriers import crossings, meetings
 from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, distinct, ends_run, numbered, ranges, starts_run
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.kinds import KIND_COUNT
@@ -45,7 +45,6 @@ WORKGROUP = 32  # maximum waves of a workgroup
 _ENDS = 1 << 32  # factor in keys: more than code rows
 
 
-@dataclass(frozen=True, eq=False)
 class Segments(ColumnTable):
     """One row per pair of consecutive barriers in a wave, most cycles first.  Cycles are int64."""
 
@@ -194,8 +193,7 @@ _MERGE = by_field(_Part, barriers=joined_barriers, counted=stacked(), spent=adde
 SEGMENTS = Reduction(_map, _MERGE, _finish)  # waves that do not count still arrive at barriers
 
 
-@dataclass(frozen=True, slots=True)
-class PairDistance:
+class PairDistance(Value):
     """Cycles from the start of an execution of A to the end of the next execution of B in the same wave."""
 
     count: int  # pairs; if 0, so are the others

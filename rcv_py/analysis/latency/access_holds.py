@@ -15,7 +15,6 @@ unit were traced, the others take the unit in between and make the hold seem lon
 """
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +38,6 @@ _TWO = re.compile(r"ds_\w*2(st64|addr)?_")
 _MAX_CYCLES = (1 << 31) - 1  # cycles
 
 
-@dataclass(frozen=True, eq=False)
 class AccessHolds(ColumnTable):
     """One row per LDS or vector memory instruction that ran, most stall first."""
 

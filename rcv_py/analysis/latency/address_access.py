@@ -10,7 +10,6 @@ once.  Lines are those of the vector cache next to the compute unit; if the widt
 of first bytes.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,6 @@ _MAX_ALIGNMENT = 1 << 12  # bytes
 _TWO_ADDRESSES = ("ds_read2", "ds_write2", "ds_load_2addr", "ds_store_2addr")
 
 
-@dataclass(frozen=True, eq=False)
 class AddressAccesses(ColumnTable):
     """One row a marker of addresses, most lines and passes beyond the needed ones first."""
 

@@ -9,7 +9,6 @@ wave 2  ──────────b──    the last: the skew is the dista
 group ran are one instance, whichever `s_barrier` each of them executed.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,6 @@ from rcv_py.model.trace import Trace
 MAX_SPREAD = 64  # cycles within which waves leave the same barrier; beyond it the recorded group is wrong
 
 
-@dataclass(frozen=True, eq=False)
 class BarrierSkew(ColumnTable):
     """One row per instance with at least two waves, by group and time."""
 

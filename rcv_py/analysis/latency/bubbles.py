@@ -18,7 +18,6 @@ the matrix unit works as bubbles.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -42,7 +41,6 @@ _SHARED = 18  # waves up to which a cycle is counted in parts
 _PARTS = math.lcm(*range(1, _SHARED + 1))  # parts of a cycle, divisible by any number of waves up to _SHARED
 
 
-@dataclass(frozen=True, eq=False)
 class Bubbles(ColumnTable):
     """One row per instruction that is charged anything, most first; cycles summed over SIMDs."""
 

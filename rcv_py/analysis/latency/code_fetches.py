@@ -12,7 +12,6 @@ several hundred, and nothing in between.  The cache is shared with compute units
 its size is known from documents only.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +27,6 @@ from rcv_py.model.trace import Trace
 SLOW = 64  # cycles of a gap from which on the line counts as missing in the cache
 
 
-@dataclass(frozen=True, eq=False)
 class CodeFetches(ColumnTable):
     """One row per code line that a wave had to wait for, most cycles first; int64 except `line`."""
 
@@ -43,7 +41,6 @@ class CodeFetches(ColumnTable):
     capacity: int  # bytes of the cache; 0: unknown
 
 
-@dataclass(frozen=True, eq=False)
 class _Gaps(ColumnTable):
     """Slow fetches, one row each; int64."""
 

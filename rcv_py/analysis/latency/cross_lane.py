@@ -11,7 +11,6 @@ arithmetic computes, so a chain may be avoidable (DPP exchanges lanes of a row w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,7 +30,6 @@ MAX_DISTANCE = 64  # maximum tokens between a wait and the next operation
 MIN_LINKS = 2  # minimum links of a chain
 
 
-@dataclass(frozen=True, eq=False)
 class CrossLaneChains(ColumnTable):
     """One row per chain of the program, most cycles first: same first and last line, same number of links."""
 

@@ -4,7 +4,6 @@ It is an estimate.  Latency that other waves cover costs no time; the rest is wo
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Record
 from rcv_py.base.runs import distinct, starts_run
 from rcv_py.base.text import Message, join_texts
 from rcv_py.model.code import CodeTable
@@ -35,8 +35,7 @@ _UNITS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class SimdTokens:
+class SimdTokens(Record):
     """Tokens of all waves, one wave after the other.  Times are int64 cycles since `base`."""
 
     places: tuple[tuple[int, int], ...]  # (se, simd) of each lane

@@ -1,11 +1,11 @@
 """Memory latency of code lines, from counters of operations in flight that were sampled with the trace."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from msgspec.structs import replace
 from numpy import ndarray
 
 from rcv_py.analysis.core.parcels import Parcel
@@ -42,7 +42,6 @@ LEVEL_COUNTERS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
 class MemoryOps(ColumnTable):
     """Executed memory instructions by wave, in order of execution."""
 
@@ -171,7 +170,6 @@ NO_COUNTERS = (
 NO_WAVES = "Counters of operations in flight were recorded, but no wave with memory instructions is loaded."
 
 
-@dataclass(frozen=True, eq=False)
 class MemoryLatency(ColumnTable):
     """One row per counter and code line; the longest mean of a counter first."""
 

@@ -9,7 +9,6 @@ range         [---------------]
 Executions and their operations belong to the range in which they issue.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,6 +27,7 @@ from rcv_py.analysis.device.utilization import SHARED, UNITS, utilization
 from rcv_py.analysis.program.matrix_forms import flops_of
 from rcv_py.analysis.program.operations import lane_flops_of
 from rcv_py.analysis.program.registers import wave_lanes
+from rcv_py.base.record import Value
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
@@ -36,8 +36,7 @@ _SIMDS = 256  # SIMD numbers of a place, including SHARED
 _COLUMNS = 4  # of instructions: executions, stall, busy, idle
 
 
-@dataclass(frozen=True, slots=True)
-class UnitUse:
+class UnitUse(Value):
     """Busy cycles of the units of a kind, with traced waves."""
 
     unit: str  # one of UNITS

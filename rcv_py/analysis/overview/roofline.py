@@ -16,7 +16,6 @@ of the others is unknown: rates are per compute unit's worth of traced SIMDs.  W
 "Roofline: an insightful visual performance model" (2009).
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from rcv_py.analysis.iterations.loop_summary import LoopSummary
 from rcv_py.analysis.latency.access_widths import AccessWidths
 from rcv_py.analysis.program.matrix_forms import flops_of, passes_of
 from rcv_py.analysis.program.operations import MATRIX, kinds_of, lane_flops_of
+from rcv_py.base.record import Record
 from rcv_py.base.runs import distinct
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -91,8 +91,7 @@ class Scope(NamedTuple):
         return self.computed[0].peak / self.roof if self.computed else np.nan
 
 
-@dataclass(frozen=True, eq=False)
-class Roofline:
+class Roofline(Record):
     """The kernel, then its loops, most operations and bytes first."""
 
     scopes: tuple[Scope, ...]  # empty for a capture without instructions

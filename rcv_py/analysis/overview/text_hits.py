@@ -1,15 +1,16 @@
 """Text search in instructions, labels, source lines and names of markers."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
+from msgspec import field
 
 from rcv_py.analysis.core.search import find
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.errors import UsageError
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, plural
 from rcv_py.model.trace import Trace
 
@@ -18,8 +19,7 @@ _Hit = tuple[int, tuple[int, int], str, str, int]  # the columns of Hits
 _How = tuple[str, bool, bool]  # text, is_case_sensitive, is_regex
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
+class Hits(Value):
     """Results of a search: code rows first, then source lines, then names of markers."""
 
     lines: list[int] = field(default_factory=list)  # code row, -1 for a source line

@@ -16,7 +16,6 @@ end.  Physical registers stay the same, so no order needs more of them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rcv_py.analysis.program.registers import bits
@@ -25,7 +24,6 @@ from rcv_py.model.columns import ColumnTable
 NO_KIND = -1
 
 
-@dataclass(frozen=True, eq=False)
 class BlockInstructions(ColumnTable):
     """Instructions of a block, without waits and nops.  Times are int64 cycles."""
 

@@ -21,7 +21,6 @@ depend on the order of blocks; only the number of steps does.
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
 from typing import NamedTuple
@@ -31,6 +30,7 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.branches import Branches, Flow, flow
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Record
 from rcv_py.base.runs import borders, distinct
 from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
@@ -60,7 +60,6 @@ def labels(code: CodeTable, cost: np.ndarray | None = None) -> tuple[Label, ...]
     )
 
 
-@dataclass(frozen=True, eq=False)
 class Blocks(ColumnTable):
     """One row per block, in program order; every code line belongs to exactly one block."""
 
@@ -80,8 +79,7 @@ class Blocks(ColumnTable):
         return np.repeat(np.arange(len(self), dtype=np.int32), self.stop - self.first)
 
 
-@dataclass(frozen=True, eq=False)
-class BlockCosts:
+class BlockCosts(Record):
     """One row per block: sums over its instructions."""
 
     lines: np.ndarray  # int64, instructions without labels

@@ -9,7 +9,6 @@ once, within `ISSUE` cycles; the rest of the token occupies the wave's slot, not
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -82,7 +81,6 @@ def _targets(code: CodeTable, rows: np.ndarray) -> Iterator[int]:
             yield -1
 
 
-@dataclass(frozen=True, eq=False)
 class Branches(ColumnTable):
     """One row per pair of code lines between which a jump went, sorted by (source, target).
 
@@ -99,7 +97,6 @@ class Branches(ColumnTable):
     ran: np.ndarray  # int64 [code rows], executions
 
 
-@dataclass(frozen=True, eq=False)
 class BranchTable(ColumnTable):
     """One row per branch instruction, in program order, whether it ran or not."""
 

@@ -15,7 +15,6 @@ compressed paths: nearly linear even for adversarial programs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -113,7 +112,6 @@ def _best(block: int, ancestor: list[int], label: list[int], semi: list[int]) ->
     return label[block]
 
 
-@dataclass(frozen=True, eq=False)
 class Loops(ColumnTable):
     """One row per loop, sorted by its header; `depth_of_block` has one row per block."""
 

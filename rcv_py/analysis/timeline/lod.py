@@ -15,11 +15,11 @@ exceed its work.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.record import Record
 from rcv_py.base.runs import borders, ranges, repeated, starts_run
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
 from rcv_py.model.tokens import States, Tokens
@@ -118,8 +118,7 @@ class _Grid(NamedTuple):
         return shift[:1] if len(shift) and np.all(shift == shift[0]) else repeated(shift, counts)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Spans:
+class _Spans(Record):
     """Spans of an activity or state; begin and end count from the base of their wave."""
 
     begin: np.ndarray  # int [n]

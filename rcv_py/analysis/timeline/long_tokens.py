@@ -7,13 +7,13 @@ the cost depends on pixels, not tokens: a wide token leaves a run of columns ful
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
 
 import numpy as np
 
 from rcv_py.analysis.timeline.raster import DetailedSegment, RowSegment, TokenRow, View
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, borders, ranges, run_starts
 from rcv_py.model.activity import ACTIVITY_COUNT
 
@@ -22,8 +22,7 @@ AT_ONCE = 16  # pieces whose tokens are checked together, and stay in the cache
 MANY = 2000  # tokens in a run of columns: they are short, or too many to search
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Chosen:
+class Chosen(Record):
     """Some tokens of a segment."""
 
     row: int

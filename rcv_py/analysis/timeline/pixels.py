@@ -15,13 +15,14 @@ cycles.  Rows are processed a few at a time, which keeps them in the cache.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from msgspec import field
 
 from rcv_py.analysis.core.step_curve import pixel_edges
+from rcv_py.base.record import Record
 from rcv_py.base.runs import borders
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
 from rcv_py.model.tokens import States, Tokens
@@ -38,8 +39,7 @@ class Buckets(NamedTuple):
     weight: np.ndarray  # uint16, the same shape, share of the pixel in 1/PARTS
 
 
-@dataclass(frozen=True, eq=False)
-class Pixels:
+class Pixels(Record):
     """A window cut into pixels: pixel i covers the cycles edges[i] up to edges[i + 1]."""
 
     window: TimeWindow

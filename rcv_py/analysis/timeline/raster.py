@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import field
+from msgspec.structs import replace
 
 from rcv_py.analysis.timeline.lod import build, joined
 from rcv_py.analysis.timeline.pixels import (
@@ -32,6 +33,7 @@ from rcv_py.analysis.timeline.pixels import (
     put_spans,
     put_table,
 )
+from rcv_py.base.record import Record, Value
 from rcv_py.model.activity import ACTIVITY_COUNT, STATE_ORDER
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.tokens import States, Tokens, find
@@ -42,8 +44,7 @@ MAX_SPANS = 120_000  # tokens or states that a picture may read individually
 DETAIL_PX = 2  # largest width of a bucket of states for which the finest table is used
 
 
-@dataclass(frozen=True, eq=False)
-class RowSegment:
+class RowSegment(Record):
     """A piece of a row: the life of a wave, or all work of a unit."""
 
     begin: int  # cycles, aligned
@@ -75,8 +76,7 @@ class RowSegment:
         return self.tokens.rows_in(window, self.reach)
 
 
-@dataclass(frozen=True, eq=False)
-class Joined:
+class Joined(Record):
     """Segments of a row in order of time, with a common table."""
 
     segments: tuple[RowSegment, ...]
@@ -95,8 +95,7 @@ class Joined:
         return self.segments[first : bisect_left(self.segments, window.end, key=attrgetter("begin"))]
 
 
-@dataclass(frozen=True, eq=False)
-class TokenRow:
+class TokenRow(Record):
     """A row on screen: disjoint segments in order of time.
 
     `known` are its first segments, already joined: while waves arrive they are not joined again.
@@ -122,8 +121,7 @@ class TokenRow:
         return segments[-1] if segments else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DetailedSegment:
+class DetailedSegment(Record):
     """A segment in view that is drawn from its tokens and states, not from its table."""
 
     row: int
@@ -185,8 +183,7 @@ class Raster(NamedTuple):
     state: np.ndarray  # uint8 [rows, width, 4], of `activity.STATE_ORDER`; width 0 without states
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
+class _Work(Value):
     """Parts to draw, grouped so that few calls suffice."""
 
     picture: Raster

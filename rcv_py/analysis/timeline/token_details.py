@@ -8,12 +8,12 @@
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import WaveState
@@ -104,8 +104,7 @@ def _distinct(lines: np.ndarray, but: int) -> tuple[int, ...]:
     return tuple(line for line in ascending(lines).tolist() if line >= 0 and line != but)
 
 
-@dataclass(frozen=True, slots=True)
-class Meanwhile:
+class Meanwhile(Value):
     """Cycles in which other waves issued or executed, in a span of time."""
 
     covered: int  # cycles in which any of them issued or executed

@@ -17,7 +17,6 @@ other waves may overwrite after it what they read.  `hoisting` determines where 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -43,7 +42,6 @@ NOWHERE = -1
 _ALL = (1 << BITS) - 1  # registers
 
 
-@dataclass(frozen=True, eq=False)
 class LoadOrder(ColumnTable):
     """One row per inverted wait and load that it waits for too late, the largest bound first."""
 
@@ -126,7 +124,6 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
     return part._replace(moves=joined_sums(moves), deferred=joined_sums(deferred))
 
 
-@dataclass(frozen=True, eq=False)
 class _Pairs(ColumnTable):
     """One row per wait for a counter and operation, by wait and in order of issue.
 

@@ -4,7 +4,6 @@ Instructions are followed in the order of the program, innermost loops twice, so
 iteration before left open.  After an instruction that never goes on to the next one nothing is open.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -64,7 +63,6 @@ def _pass(code: CodeTable, rows: np.ndarray) -> TracedWave:
 ARROW_COLORS = 13
 
 
-@dataclass(frozen=True, eq=False)
 class Arrows(ColumnTable):
     """One row per arrow, from a producer to the line that waits for it.
 

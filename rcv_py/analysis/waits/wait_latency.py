@@ -7,7 +7,6 @@ the operation was done before, and the same number is an upper bound.  A wait th
 counters gives only upper bounds, since either may have been the last.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +31,6 @@ _SHIFT = 40  # bits of a latency in a key; one more says whether it is an upper 
 _MAX_CYCLES = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
 
 
-@dataclass(frozen=True, eq=False)
 class WaitLatency(ColumnTable):
     """One row per code line that any wait measured or bounded, most exact samples first; cycles.
 

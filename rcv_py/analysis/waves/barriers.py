@@ -12,8 +12,6 @@ that ends can be the one that all others waited for.  `workgroups.py` determines
 workgroup.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rcv_py.analysis.core.parcels import FOREVER
@@ -28,7 +26,6 @@ _WAITS, _SIGNALS = 1, 2  # role of an instruction at a barrier
 _WHOLE_GROUP = ("", "-1", "0xffff", "65535")
 
 
-@dataclass(frozen=True, eq=False)
 class Crossings(ColumnTable):
     """Barriers that waves went through, one row each, wave by wave and in order."""
 
@@ -41,7 +38,6 @@ class Crossings(ColumnTable):
     is_held: np.ndarray  # bool: `released` is when the barrier opened; False: it may have opened earlier
 
 
-@dataclass(frozen=True, eq=False)
 class TokenCrossings(Crossings):
     """Crossings with their tokens, as indices in the columns they came from."""
 
@@ -107,7 +103,6 @@ MAX_DELAY = 16
 LATER = 4  # cycles that a barrier may take beyond its minimum
 
 
-@dataclass(frozen=True, eq=False)
 class Meetings(ColumnTable):
     """One row per meeting, by workgroup and turn.  Times are cycles on the clock of the crossings."""
 

@@ -23,11 +23,12 @@ whole shader engines are read, or parts of the time of one engine, so that waves
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import Parcel, WaveLifetimes, stretches
@@ -60,7 +61,6 @@ _ENTRY = 4  # bytes: the first block of a path
 _NOTHING = (_C.NOP,)  # besides ends of the program: what an empty wave may have executed
 
 
-@dataclass(frozen=True, eq=False)
 class Populations(ColumnTable):
     """One row per population: working ones first, then by cycles; `label` has one row per traced wave."""
 
@@ -170,7 +170,6 @@ class _Way:
     kind: str = WORKING
 
 
-@dataclass(frozen=True, eq=False)
 class _Waves(ColumnTable):
     """One row per wave that was read."""
 

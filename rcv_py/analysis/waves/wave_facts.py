@@ -1,7 +1,6 @@
 """What each wave that was read did, one row per wave: when it lived, and how much it ran and stalled."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +16,6 @@ from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 
 
-@dataclass(frozen=True, eq=False)
 class WaveFactColumns(ColumnTable):
     """One row per wave that was read, in order of the wave index."""
 

@@ -13,15 +13,16 @@ each wave executes.  Waves without barriers are grouped if they started in one b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy import ndarray
 
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.waves.barriers import RELEASE, Crossings, crossings, last_ends
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, borders, distinct, run_starts, starts_run
 from rcv_py.base.text import TextEnum
 from rcv_py.model.columns import ColumnTable, field_names, joined, of_rows
@@ -42,8 +43,7 @@ class KnownBy(TextEnum):
     STARTS = 2, "a guess by the starts of their waves"
 
 
-@dataclass(frozen=True, eq=False)
-class Workgroups:
+class Workgroups(Record):
     """The workgroups of a capture, numbered by shader engine, compute unit and first start."""
 
     number: ndarray  # int32 [waves of the trace], workgroup of each row of the wave index; -1: not read
@@ -59,7 +59,6 @@ class Workgroups:
         return bool(np.any(self.known_by == KnownBy.STARTS))
 
 
-@dataclass(frozen=True, eq=False)
 class GroupFacts(ColumnTable):
     """Recorded facts of waves about their workgroups, one row per wave."""
 

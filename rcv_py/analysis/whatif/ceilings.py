@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.lines import VMEM
 from rcv_py.analysis.whatif.changes import Change, Free, MoreWaves

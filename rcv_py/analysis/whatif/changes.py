@@ -7,13 +7,14 @@ It changes distances, orders and dependencies; playing the recording then gives 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.lines import BRANCH, LDS, SMEM, VMEM
 from rcv_py.analysis.whatif.wave_slots import LAUNCH, pooled, residents
+from rcv_py.base.record import Value
 from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.base.text import Message, some
 
@@ -39,8 +40,7 @@ class Change(Protocol):
         """Describe the change in a few words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Latency:
+class Latency(Value):
     """Operations return after a different latency: `factor` times their own, or `cycles`."""
 
     lines: tuple[int, ...] = ()  # instructions; (): all instructions of the units
@@ -80,8 +80,7 @@ class Latency:
         return Message("latency of {0} × {1:g}", what, self.factor)
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Value):
     """Move an instruction right before the last execution of another one, or else before the next one."""
 
     line: int
@@ -97,8 +96,7 @@ class Move:
         return moves_text((self.line,), self.before)
 
 
-@dataclass(frozen=True, slots=True)
-class Relax:
+class Relax(Value):
     """A wait leaves `more` operations outstanding: the newest of the operations it waited for.
 
     Operations that return in any order cannot be relaxed: only a count of 0 shows that one of them returned.
@@ -121,8 +119,7 @@ class Relax:
         return Message("wait {0} leaves {1} more outstanding", self.line, self.more)
 
 
-@dataclass(frozen=True, slots=True)
-class Only:
+class Only(Value):
     """A wait waits only for operations of given instructions, as if its count were set for them."""
 
     line: int
@@ -140,8 +137,7 @@ class Only:
         return Message("wait {0} only for {1}", self.line, named(self.needed))
 
 
-@dataclass(frozen=True, slots=True)
-class Dpp:
+class Dpp(Value):
     """Cross-lane moves through LDS become DPP operands of arithmetic, so that no wave waits for them.
 
     A move then costs only the distance that the program must keep between arithmetic and an operand from
@@ -168,8 +164,7 @@ class Dpp:
         return Message("{0} by DPP", named(self.lines))
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(Value):
     """Merge accesses of some instructions into the first one, as wide as all together."""
 
     lines: tuple[int, ...]
@@ -211,8 +206,7 @@ class Merge:
         return Message("{0} as one access", named(self.lines))
 
 
-@dataclass(frozen=True, slots=True)
-class Free:
+class Free(Value):
     """Instructions cost nothing: they issue at once, wait for nothing, and hold no unit.
 
     Memory operations that other instructions wait for still take their time.
@@ -232,8 +226,7 @@ class Free:
         return Message("{0} for nothing", named(self.lines))
 
 
-@dataclass(frozen=True, slots=True)
-class NoBarrier:
+class NoBarrier(Value):
     """Barriers do not block: waves continue at once."""
 
     lines: tuple[int, ...] = ()  # (): all barriers
@@ -256,8 +249,7 @@ class NoBarrier:
         return Message("no wait at {0}", named(self.lines) or "any barrier")
 
 
-@dataclass(frozen=True, slots=True)
-class MoreWaves:
+class MoreWaves(Value):
     """A SIMD holds more waves, whole workgroups: each begins as early as the additional slots allow."""
 
     more: int
@@ -281,8 +273,7 @@ class MoreWaves:
         return Message("{0} more {1} per SIMD", self.more, "wave" if self.more == 1 else "waves")
 
 
-@dataclass(frozen=True, slots=True)
-class PrefetchIteration:
+class PrefetchIteration(Value):
     """Waits for an execution of an instruction wait for the previous one: data an iteration earlier.
 
     That is a second set of registers, or a second buffer: each iteration works on what the previous iteration
@@ -308,8 +299,7 @@ class PrefetchIteration:
         return Message("{0} an iteration ahead", named(self.lines))
 
 
-@dataclass(frozen=True, slots=True)
-class MoveLater:
+class MoveLater(Value):
     """Move an instruction `by` executed instructions later, at most to the end of its wave."""
 
     line: int
@@ -329,8 +319,7 @@ class MoveLater:
         return Message("instruction {0} moved {1} {2} down", self.line, self.by, how)
 
 
-@dataclass(frozen=True, slots=True)
-class IssueWithoutGaps:
+class IssueWithoutGaps(Value):
     """Instructions issue as soon as their unit is free: no gap before them, no dependencies.
 
     Waits for counters and barriers remain.

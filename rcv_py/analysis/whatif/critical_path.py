@@ -14,7 +14,6 @@ if units took instructions in the same order.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -67,7 +66,6 @@ START, ARRIVED, RETURNED, OPENED, FREED = 0, 1, 2, 3, 4  # what an issue waited 
 AT_END, AT_ISSUE, AT_ARRIVAL, AT_RETURN, AT_LEFT, AT_BEGIN, NOWHERE = 0, 1, 2, 3, 4, 5, 6  # state of a walk
 
 
-@dataclass(frozen=True, eq=False)
 class Path(ColumnTable):
     """Pieces of the path of a compute unit, in order of time; int64 columns, times as in the recording."""
 
@@ -577,7 +575,6 @@ def _slack(rows: PathTokens, met: BarrierTimes, lives: WaveTimes, why: Predecess
     return np.maximum(np.minimum.reduce([comes, issue, left, back]), 0)
 
 
-@dataclass(frozen=True, eq=False)
 class PathTable(ColumnTable):
     """What the paths of all played compute units were spent on, one row per instruction and cause.
 

@@ -14,7 +14,6 @@ a wave waits at a barrier, which any other wave may open, events of its SIMD are
 All of the loop's state is in three arrays, because each array that a function takes costs time to compile.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 from typing import NamedTuple, Self
@@ -25,6 +24,7 @@ from numpy import ndarray
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, FINE
 from rcv_py.analysis.whatif.recording import NARROW, NO_INDEX, PLACES, Recording
 from rcv_py.base.machine.compiled import kernel, part, prefetch
+from rcv_py.base.record import Record
 from rcv_py.base.runs import borders, starts_run
 
 OWN, OF_SIMD, OF_ALL, ARRIVES = range(4)  # what the next event of a wave shares; ARRIVES: at a barrier
@@ -61,8 +61,7 @@ AHEAD = 8
 LINE = 64  # bytes of a line of the cache, which holds two tokens if they have 4 bytes a column
 
 
-@dataclass(frozen=True, eq=False)
-class Played:
+class Played(Record):
     """When each event happened, in int64 cycles since the base of the recording."""
 
     issue: np.ndarray  # [tokens]; empty if only waves were asked for

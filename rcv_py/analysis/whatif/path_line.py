@@ -3,14 +3,11 @@
 This module does not import the replay, for which drawing would wait.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rcv_py.model.columns import ColumnTable
 
 
-@dataclass(frozen=True, eq=False)
 class PathLine(ColumnTable):
     """Pieces in order of time, int64 columns; pieces of a compute unit follow each other without a gap."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import fields, replace
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.stream import TokenStream
 from rcv_py.analysis.whatif.ceilings import Ceilings
@@ -277,7 +277,7 @@ def _plays_as(one: Recording, other: Recording) -> bool:
 
 def _is_same(one: Recording, other: Recording, apart: Collection[str] = ()) -> bool:
     """Whether two recordings have the same columns; those `apart` may differ."""
-    names = (column.name for column in fields(one) if column.name not in apart)
+    names = [name for name in one.__struct_fields__ if name not in apart]
     pairs = ((getattr(one, name), getattr(other, name)) for name in names)
     return all(mine is its or np.array_equal(mine, its) for mine, its in pairs)
 

@@ -15,7 +15,6 @@ no rate reduces the variation clearly, there was no queue.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -28,6 +27,7 @@ from rcv_py.analysis.attribution.stream import TokenStream
 from rcv_py.analysis.attribution.waits import wait_ends
 from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.base.machine.compiled import kernel
+from rcv_py.base.record import Record
 from rcv_py.base.runs import starts_run
 from rcv_py.model.columns import memoized
 
@@ -47,8 +47,7 @@ _LONGER = 512  # cycles by which an operation may hold its pipe longer than usua
 _REFUSED = 3  # distances of stalled operations that show how long they held the pipe
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
+class Seen(Record):
     """Estimates from a stream.  `hold`, `service`, `moves`, `order`: one entry per code row and one more."""
 
     hold: ndarray  # int64, cycles during which its pipe takes nothing else

@@ -20,16 +20,17 @@ contention, the rest is delay.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.lines import BRANCH, LDS, MATRIX, MESSAGE, NONE, SMEM, VALU, VMEM
 from rcv_py.analysis.attribution.stream import TokenStream, engine_stream
 from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, in_time, pipe, returns, seen, serve
+from rcv_py.base.record import Record
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.model.columns import memoized
 from rcv_py.model.trace import Trace
@@ -48,8 +49,7 @@ MOSTLY = 0.8  # of the ties go to the older wave: the age decides
 _OF_A_LINE = 4  # samples from which on an instruction is judged by its own latencies
 
 
-@dataclass(frozen=True, eq=False)
-class Recording:
+class Recording(Record):
     """Waves of one compute unit in a form that can be played.  Times and distances are cycles.
 
     Numbers are int64; those of tokens, except `issued`, are int32 if they fit: in a sound file they do.
@@ -211,8 +211,7 @@ def _narrow(**columns: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-@dataclass(frozen=True, eq=False)
-class _Frame:
+class _Frame(Record):
     """The parts that no guess changes."""
 
     columns: dict[str, Any]  # of Recording

@@ -4,8 +4,6 @@ Cycles are those of one wave alone, with usual latencies of loads (`block_schedu
 know, not what a launch will take.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import LDS, MATRIX, SMEM, VALU, VMEM, lines
@@ -24,7 +22,6 @@ from rcv_py.model.trace import Trace
 COUNTED = {"valu": VALU, "mfma": MATRIX, "memory": VMEM, "lds": LDS, "scalar_memory": SMEM}  # units by column
 
 
-@dataclass(frozen=True, eq=False)
 class StaticLoops(ColumnTable):
     """One row per loop, in the order of the program; instructions of inner loops count once."""
 

@@ -8,15 +8,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
 import orjson
+from msgspec import field
+from msgspec.structs import replace
 
 from rcv_py.base.errors import Cancelled, RcvError, UsageError
 from rcv_py.base.machine.ending import check_end
+from rcv_py.base.record import Value
 from rcv_py.base.text import count, elide_right, plain_document, visible
 from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.arguments import parse
@@ -35,8 +37,7 @@ _TEXT_ROOM = 0.1  # part of an answer that its short text may take
 _LEFT_ALONE = ("schema", "rcv", "capture", "totals", "shortened")
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Value):
     """A result: a short text, the document, possibly a picture; or an error sentence."""
 
     text: str

@@ -12,10 +12,11 @@ clock rate; else, or with `cycles`, a cycle is written as one nanosecond.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import BinaryIO
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.core.token_columns import columns_of

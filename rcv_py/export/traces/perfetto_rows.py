@@ -8,12 +8,14 @@ Perfetto's public protocol definitions, where they never change: `TracePacket`, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import field
+from msgspec.structs import replace
 
+from rcv_py.base.record import Record, Value
 from rcv_py.export.traces.packets import ByteRows, message, number, text
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
@@ -101,8 +103,7 @@ _USUAL_ARROWS = 4  # on a slice: what AT_ONCE is meant for
 _TEXTS = (DebugAnnotation.SOURCE, DebugAnnotation.DETAIL)  # numbers of them; 0 is left out
 
 
-@dataclass(frozen=True, slots=True)
-class TraceClock:
+class TraceClock(Value):
     """From aligned cycles to the nanoseconds of the trace: `(cycle - origin) * ns`, rounded down."""
 
     origin: int
@@ -151,8 +152,7 @@ class FlowEnds(NamedTuple):
 NO_ARROWS = FlowEnds(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
-@dataclass(frozen=True, eq=False)
-class Slices:
+class Slices(Record):
     """Spans, one row each; spans of a track are in order and do not overlap.  Cycles are aligned."""
 
     track: np.ndarray  # int64, uuid

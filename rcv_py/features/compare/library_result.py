@@ -1,9 +1,10 @@
 """Captures below folders, one row each: all of them ranked, or each compared with an earlier one."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.compare.builds import NAN, BuildStep
 from rcv_py.analysis.compare.verdict import Verdict

@@ -1,7 +1,6 @@
 """The open capture against a baseline: the verdict for the whole launch, and the changed places."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -15,6 +14,7 @@ from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
 from rcv_py.analysis.compare.programs import ProgramChange, program_change
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.device.wave_states import STATES, STRIP, StateStrip
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, plural, translated
 from rcv_py.features.compare.program_result import TABLES as PROGRAM_TABLES
 from rcv_py.features.compare.program_result import verdict
@@ -73,8 +73,7 @@ BAND_SOFT = 0.8  # share of the canvas in the band of a row that only one build 
 BANDS = {"inserted": "good", "removed": "stall", "moved": "measure"}  # row colours by change
 
 
-@dataclass(frozen=True, eq=False)
-class CompareRows:
+class CompareRows(Record):
     """The columns of a table, and the data for clicks and colours of each row."""
 
     columns: tuple[Column, ...]

@@ -1,7 +1,8 @@
 """The tables of hotspot_analyzer.py by the rules of one of its generations, including their mistakes."""
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from rcv_py.features.compat.script_numbers import LegacyReport
 from rcv_py.model.trace import Trace

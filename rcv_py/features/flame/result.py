@@ -1,10 +1,10 @@
 """Flamegraphs: nested frames, and a place with its callers and callees."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.flame import flame_layout
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What

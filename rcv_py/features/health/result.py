@@ -1,8 +1,9 @@
 """The check of a capture: reasons not to trust it, and how to record a better one."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.health.capture_health import CHECKED, verdict
 from rcv_py.analysis.health.input_yaml import command_line, input_settings, input_yaml

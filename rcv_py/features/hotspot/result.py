@@ -1,10 +1,10 @@
 """Costs of the program: a ranking, a histogram over its rows, and places with the cost charged to each."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns
 from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree

@@ -11,11 +11,12 @@ x: label  slot 1   slot 0
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import field
+from msgspec.structs import replace
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
@@ -23,6 +24,7 @@ from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.waits.program_waits import ARROW_COLORS, arrows, program_waits, wait_pairs
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.features.isa.program import ProgramStructure
 from rcv_py.model.architecture import Architecture
@@ -46,8 +48,7 @@ QUIET, DIM = 0.45, 0.16  # opacity of the other arrows, next to the selected row
 BRANCH_COLOR = ARROW_COLORS  # the number after the numbers of waits
 
 
-@dataclass(frozen=True, eq=False)
-class ArrowRows:
+class ArrowRows(Record):
     """Arrows by data row, one entry per arrow."""
 
     source: np.ndarray  # int64, where it starts
@@ -61,7 +62,9 @@ class ArrowRows:
 
     def looks_like(self, other: ArrowRows) -> bool:
         """Return whether both are the same arrows."""
-        return all(np.array_equal(getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+        return all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in self.__struct_fields__
+        )
 
     @classmethod
     def none(cls) -> ArrowRows:
@@ -86,8 +89,7 @@ class EndLabel(NamedTuple):
     box: QRectF  # in the viewport
 
 
-@dataclass(frozen=True, eq=False)
-class Placed:
+class Placed(Record):
     """Arrows that touch the visible rows, in viewport pixels."""
 
     number: np.ndarray  # int64, which arrow of `ArrowRows`
@@ -275,8 +277,7 @@ _COUNTERS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class GutterArrows:
+class GutterArrows(Record):
     """Arrows with tooltips, and the reason if there are none; `waits` are kept in every mode."""
 
     note: str = ""

@@ -1,10 +1,10 @@
 """`rcv isa`: the listing with costs, its basic blocks, its branches, or its labels."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns

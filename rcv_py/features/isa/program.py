@@ -1,7 +1,6 @@
 """The program data of the instruction panel besides costs: structure, notes next to rows, analyses."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from rcv_py.analysis.cost.annotations import Annotation, Ingredients, why_not
 from rcv_py.analysis.program.blocks import Blocks, blocks, by_label
 from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, branches, flow
 from rcv_py.analysis.program.loops import Loops, loops
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, plural, short_count
 from rcv_py.model.code import CodeTable
@@ -34,8 +34,7 @@ class Heading(NamedTuple):
     note: str  # its loop, "" for none
 
 
-@dataclass(frozen=True, eq=False)
-class ProgramStructure:
+class ProgramStructure(Record):
     """Blocks, loops and branches of a capture's code; `branches` is None until waves are analyzed."""
 
     trace: Trace

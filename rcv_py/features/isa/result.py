@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
 from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
 from rcv_py.analysis.program.branches import Branches, Flow, branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
+from rcv_py.base.record import Record
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
@@ -92,8 +93,7 @@ MODES = {  # of `--mode`
 }
 
 
-@dataclass(frozen=True, eq=False)
-class IsaListing:
+class IsaListing(Record):
     """One of the tables, and the rank of its rows."""
 
     table: ResultTable

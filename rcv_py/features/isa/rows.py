@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from rcv_py.analysis.cost.annotations import Annotation, Ingredients, LineBars, 
 from rcv_py.analysis.cost.pc_samples import reason_name
 from rcv_py.analysis.cost.place_text import known_place, place_text
 from rcv_py.analysis.program.blocks import BlockCosts, Blocks, block_costs, labels
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.features.isa.arrows import LEGEND, MIN_PX
 from rcv_py.features.isa.program import ProgramStructure
@@ -61,8 +61,7 @@ HEADINGS = {  # of the latency in each mode, the longest wording first
 }
 
 
-@dataclass(frozen=True, eq=False)
-class IsaRows:
+class IsaRows(Record):
     """The data of the table: one entry per code row."""
 
     trace: Trace

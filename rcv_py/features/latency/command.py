@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS

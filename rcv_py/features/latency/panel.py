@@ -1,10 +1,10 @@
 """Latency of instructions: hidden by waves, of memory, of unit accesses, and waits for code."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from msgspec import field
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QPainter
 
@@ -14,6 +14,7 @@ from rcv_py.analysis.latency.code_fetches import CodeFetches
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, HiddenTable, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.base.record import Record
 from rcv_py.base.text import DASH, Message, byte_size, percent, plural, short_count
 from rcv_py.features.latency import address_result as addresses
 from rcv_py.features.latency import result as results
@@ -65,8 +66,7 @@ ROLE_TEXT = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class LatencyRows:
+class LatencyRows(Record):
     """The rows of the panel."""
 
     line: np.ndarray  # int64 [n], row of the code table

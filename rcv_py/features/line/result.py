@@ -1,10 +1,10 @@
 """One instruction: how long its hits took, its PC samples; and facts about instructions, waves and hits."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.attribute import TokenCause, token_causes
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT

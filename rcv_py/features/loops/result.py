@@ -1,11 +1,11 @@
 """Loops: iterations, phases of waves, and what costs cycles in and around them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.wait_costs import LOAD_TO_USE
 from rcv_py.analysis.core.reduction import Answers, Rows
@@ -16,6 +16,7 @@ from rcv_py.analysis.iterations.segments import SEGMENTS as ALL_SEGMENTS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
 from rcv_py.base.errors import UsageError
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, join_texts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind, kind_name
@@ -299,8 +300,7 @@ FACTS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Inputs:
+class Inputs(Record):
     """The inputs of the tables."""
 
     answers: Answers

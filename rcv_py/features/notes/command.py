@@ -1,7 +1,8 @@
 """`rcv notes`: notes about a capture, listed, added, removed, and exchanged with other programs."""
 
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Severity

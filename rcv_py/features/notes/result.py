@@ -1,9 +1,9 @@
 """Notes about a capture, by people and agents, with their places; and the hits of a search."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.overview.text_hits import Hits

@@ -1,9 +1,10 @@
 """`rcv occupancy`: how many waves were resident, by shader engine, kernel or state, or what limits them."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, plural, some

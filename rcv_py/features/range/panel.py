@@ -1,13 +1,13 @@
 """The contents of a measured range, and the time from one instruction to another."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.iterations.segments import PairDistance as Distances
 from rcv_py.analysis.iterations.segments import between_of
 from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs_by
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, count, elide_left, elide_right, percent
 from rcv_py.features.range import result
 from rcv_py.model.trace import Trace
@@ -32,8 +32,7 @@ NAME_LETTERS = 24
 MEASURE_MS = 200  # minimum interval between answers while a range is dragged
 
 
-@dataclass(frozen=True, eq=False)
-class Answered:
+class Answered(Record):
     """The answer to a question."""
 
     window: TimeWindow | None

@@ -1,7 +1,8 @@
 """`rcv roofline`: how near a kernel and its loops are to the peaks of a compute unit and of memory."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS

@@ -1,7 +1,6 @@
 """`rcv source`: source files ranked, a file with what its lines cost, or the instructions of one line."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.source_costs import SourceLines, reasons, source_lines
 from rcv_py.base.errors import UsageError
+from rcv_py.base.record import Record
 from rcv_py.base.text import MAX_DIGITS, Message, count, percent, plural, short_paths, some
 from rcv_py.cli.answer import CommandAnswer, Part, TextColumn, TextGrid, TextTable, heading, listing
 from rcv_py.cli.opening import ChosenWaves, counted_waves, opened
@@ -28,8 +28,7 @@ MAX_NAMES = 5  # of files in a hint
 _GAP = "⋮"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Costs:
+class _Costs(Record, kw_only=True):
     """The common inputs of all three forms."""
 
     options: SourceOptions

@@ -1,10 +1,10 @@
 """Costs of source files and lines, or of the instructions of a line."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, code_rows, source_lines

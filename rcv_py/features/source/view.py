@@ -1,7 +1,6 @@
 """A source file: coloured text with the cost of each line."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -10,6 +9,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheel
 from PySide6.QtWidgets import QApplication, QScrollBar
 
 from rcv_py.analysis.cost.source_costs import SourceCosts
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, percent, translated
 from rcv_py.features.source.highlight import Span
@@ -35,8 +35,7 @@ STEPS = {
 NO_HEADINGS = np.zeros(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class SourceRows:
+class SourceRows(Record):
     """The data of the view: one entry per shown line, either all lines of the file or lines with costs."""
 
     number: np.ndarray  # int64, 1-based line numbers, ascending

@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.cost.pc_samples import StallReasons
 from rcv_py.base.errors import NotATrace, UsageError

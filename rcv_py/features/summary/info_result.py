@@ -1,10 +1,10 @@
 """What a capture holds, and which captures a folder holds."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.occupancy import all_resident, residencies
 from rcv_py.analysis.cost.activity import activity

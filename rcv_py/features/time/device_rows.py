@@ -1,7 +1,6 @@
 """The rows of the whole device: waves and kernel markers in each slot as boxes, and when waves issue."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -14,6 +13,7 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.program.branches import ends_of, rests
 from rcv_py.analysis.timeline.stack import Parts, box_shares, stacked
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending
 from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.columns import of_rows
@@ -36,8 +36,7 @@ NAMES_FROM_PX = 9  # height of a row
 GAP_FROM_PX = 4  # minimum width of a box that keeps a pixel of distance to the next box
 
 
-@dataclass(frozen=True, eq=False)
-class Boxes:
+class Boxes(Record):
     """Boxes sorted by (row, begin); boxes of a row do not overlap."""
 
     row: np.ndarray  # int32, row on screen
@@ -162,8 +161,7 @@ TYPES = {"row": np.int32, "color": np.int32, "is_strong": np.bool_, "marker": np
 MARKERS, ENGINE, KERNEL = "markers", "engine:", "kernel:"  # ids in the menu
 
 
-@dataclass(frozen=True, eq=False)
-class DeviceRows:
+class DeviceRows(Record):
     """The rows of a trace.  The last four columns have one entry per box."""
 
     lives: Residencies
@@ -268,8 +266,7 @@ BINS = 2048  # maximum parts of the capture: more than a screen has pixels
 NO_LEVEL = 0xFF  # no wave in this part of the time
 
 
-@dataclass(frozen=True, eq=False)
-class IssueShares:
+class IssueShares(Record):
     """The share of time without issue, by screen row and part of the capture."""
 
     window: TimeWindow  # the capture

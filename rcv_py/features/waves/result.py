@@ -1,10 +1,10 @@
 """Waves: where and when they ran, what they did, their paths through the code, and the units they used."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import wave_lines
 from rcv_py.analysis.core.occupancy import Residencies, traced_waves

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.changes import Change, changes_text
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, stoppable
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, count, translated
 from rcv_py.features.whatif.controls import Controls
 from rcv_py.features.whatif.result import assumptions, cuts, tried_table
@@ -56,8 +56,7 @@ RAN, WOULD = "ran", "would"  # next to rows
 FINDING_PX = 280  # most titles
 
 
-@dataclass(frozen=True, eq=False)
-class ExperimentRow:
+class ExperimentRow(Record):
     """A row of the panel."""
 
     text: str

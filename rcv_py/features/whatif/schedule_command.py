@@ -1,8 +1,9 @@
 """`rcv schedule`: how long hot blocks take as ordered and in a better order, and which loads to move."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.program.branches import BRANCHES

@@ -1,10 +1,10 @@
 """Schedules: how long hot blocks take in the executed order, and in the best order found."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule
 from rcv_py.model.trace import Trace

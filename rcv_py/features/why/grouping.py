@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sized
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import nan
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
+from msgspec.structs import replace
 from PySide6.QtGui import QColor
 
 from rcv_py.analysis.attribution.attribute import Attribution

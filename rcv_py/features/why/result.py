@@ -1,9 +1,9 @@
 """Causes: why waves stalled and idled, by cause, by late instruction, or by the instruction to blame."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause

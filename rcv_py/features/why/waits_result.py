@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.wait_costs import WaitSummary
 from rcv_py.analysis.waits.load_order import LoadOrder

@@ -6,13 +6,13 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import elftools
 import numpy as np
 import orjson
+from msgspec.structs import replace
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Affects, Problems

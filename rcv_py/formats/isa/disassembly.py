@@ -8,12 +8,12 @@ loops depend on, have their real names.
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.record import Value
 from rcv_py.base.tables import table
 from rcv_py.formats.isa.engines import READY, UNKNOWN
 from rcv_py.formats.isa.processes import SECONDS, Candidate, answer_of, candidates, named
@@ -24,8 +24,7 @@ LITERAL = 255  # a source: the next word is the value
 LITERAL_64 = 254
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionEncoding:
+class InstructionEncoding(Value):
     """Instructions whose first word begins with the same bits, as a row of the table has them."""
 
     top: str

@@ -13,13 +13,14 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+from msgspec import field, msgpack
 
 from rcv_py.base.errors import BrokenFile
+from rcv_py.base.record import Record
 from rcv_py.model.resources import AllocatedRegisters
 
 MAX_SECTIONS = 65_536  # more than any writer makes
@@ -106,8 +107,7 @@ class Region(NamedTuple):
         return self.address + len(self.data)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Image:
+class Image(Record):
     """The contents of one ELF file that concern code."""
 
     target: str  # such as `gfx950`; "" if unknown
@@ -318,10 +318,8 @@ def _note(data: bytes, sections: list[Header]) -> bytes:
 
 def _noted(note: bytes, kernel: str) -> dict[str, Any]:
     """What the note says about a kernel, by its keys; empty if that makes no sense."""
-    import msgpack  # noqa: PLC0415 - few commands need it
-
     try:
-        document = msgpack.unpackb(note, strict_map_key=False) if note else {}
+        document = msgpack.decode(note) if note else {}
         kernels = document.get("amdhsa.kernels", [])
         return next((one for one in kernels if one.get(".symbol") == f"{kernel}.kd"), {})
     except Exception:  # of a damaged note

@@ -9,13 +9,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
 from time import monotonic
 
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Value
 from rcv_py.formats.isa.engines import READY
 
 OWN_PROGRAM = "--own-program"
@@ -96,8 +96,7 @@ def ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Value):
     """A disassembler that may know a GPU."""
 
     engine: str  # of `engines.py`

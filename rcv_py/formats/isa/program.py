@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache, partial
 
 import numpy as np
 
+from rcv_py.base.record import Record
 from rcv_py.base.tables import table
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
@@ -30,8 +30,7 @@ class Category(IntEnum):
     SKIP = 20  # no token
 
 
-@dataclass(frozen=True, eq=False)
-class Program:
+class Program(Record):
     """Consecutive instructions, usually of one kernel."""
 
     name: str  # symbol of the kernel, "" if unknown

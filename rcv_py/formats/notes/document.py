@@ -21,14 +21,16 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
+from msgspec import field
+from msgspec.structs import replace
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Severity
+from rcv_py.base.record import Record
 from rcv_py.base.tables import table
 from rcv_py.base.text import Message, elide_right, plain_document
 from rcv_py.formats.input.columns import list_of, table_of, text_of
@@ -57,8 +59,7 @@ _SEVERITY_WRITTEN = {Severity.ERROR: "high", Severity.WARNING: "medium", Severit
 Lane = tuple[int, int, int]  # shader engine, SIMD, slot
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SlotClocks:
+class SlotClocks(Record):
     """The slots and clocks of a capture; empty without a capture."""
 
     waves: WaveIndex | None = None
@@ -99,8 +100,7 @@ class NoteEntry(NamedTuple):
     note: Note | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NoteDocument:
+class NoteDocument(Record):
     """The contents of a file; `head` is the object around the list, None for a bare list."""
 
     entries: tuple[NoteEntry, ...] = ()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import groupby, pairwise
@@ -18,8 +17,10 @@ from typing import Any
 
 import numpy as np
 import orjson
+from msgspec.structs import replace
 
 from rcv_py.base.errors import BrokenFile, NotATrace, TraceError
+from rcv_py.base.record import Record
 from rcv_py.base.runs import borders
 from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
@@ -29,7 +30,6 @@ from rcv_py.formats.packed import records
 from rcv_py.formats.packed.archive import NOTES, Archive, Unreadable, Writer, packed_arrays, unpacked_arrays
 from rcv_py.formats.packed.pieces import COLUMNS, TYPES, PackedPiece, cut, packed_piece, unpacked_piece
 from rcv_py.model.code import CodeTable, SourceFile
-from rcv_py.model.columns import PickledByCopy
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import UNKNOWN, Origin, Trace
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex, facts_of
@@ -156,8 +156,7 @@ def piece_name(number: int) -> str:
     return f"waves/{number}.columns"
 
 
-@dataclass(frozen=True, eq=False)
-class StoredWaves(PickledByCopy):
+class StoredWaves(Record):
     """Reads waves of a packed capture.  It pickles as its fields alone: any process opens the file anew."""
 
     path: Path
@@ -166,9 +165,6 @@ class StoredWaves(PickledByCopy):
     is_narrow: bool  # whether pieces are compressed
     missing: Notes  # waves that could not be read when the capture was packed, and why
     notes: Notes  # doubts about waves
-
-    def __getstate__(self) -> dict[str, object]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def read(self, rows: list[int]) -> WaveBatch:
         """Read the waves at these rows of the index; unreadable waves are listed in the batch."""

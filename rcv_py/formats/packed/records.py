@@ -6,13 +6,13 @@ column of another type or length, and a number outside the range of captures are
 
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import is_dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import LIMIT, bounds
 from rcv_py.formats.packed.archive import Unreadable
@@ -158,7 +158,7 @@ def _whole(data: object, stop: int) -> int:
 
 
 def _is_record(kind: type) -> bool:
-    return is_dataclass(kind) or hasattr(kind, "_fields")
+    return issubclass(kind, Record | Value) or hasattr(kind, "_fields")
 
 
 def _check(kind: type, name: str, column: np.ndarray) -> None:

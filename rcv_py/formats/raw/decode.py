@@ -1,12 +1,12 @@
 """Decode one `.att` file to one `Engine`, in any process, with its Problems."""
 
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import checkpoint

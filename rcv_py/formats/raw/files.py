@@ -15,18 +15,17 @@ import os
 import re
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, byte_size, plural
 from rcv_py.formats.input.run_places import SPLIT
 from rcv_py.formats.raw import STREAM
 from rcv_py.formats.uiout.folder import INDEX
-from rcv_py.model.columns import PickledByCopy
 
 CODE_SUFFIXES = (".out", ".hsaco")
 CODE_TABLE = "code.json"
@@ -67,8 +66,7 @@ class CodeFile(NamedTuple):
     id: int
 
 
-@dataclass(frozen=True, eq=False)
-class RawCapture(PickledByCopy):
+class RawCapture(Record):
     """A dispatch with `.att` files."""
 
     folder: Path

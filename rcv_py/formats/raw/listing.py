@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.problems import Problems
 from rcv_py.formats.derived.totals import Totals
@@ -26,7 +26,6 @@ Names = Callable[[int, int], tuple[str, str]]
 """Symbol and demangled name of the kernel at an address of a code object, "" if unknown."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class CodeRows(Places):
     """The row of each instruction in the table: sorted places and their rows."""
 

@@ -12,15 +12,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import field
+from msgspec.structs import replace
 
 from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Affects, Problem, Problems
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import elide_right
 from rcv_py.formats.input.columns import report_skipped
@@ -39,8 +41,7 @@ MAX_ENTRIES = 4096  # addresses where waves begin that are guessed about
 MAX_COMPARED = 64  # kernels whose instructions are compared with the tokens at an address
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Places:
+class Places(Record):
     """Where in the code: the rows of a table that a shader engine makes for itself."""
 
     codeobj: np.ndarray  # int64 [n]
@@ -178,8 +179,7 @@ _WORDS = re.compile(r"extra_payload_count=(\d{1,6})", re.ASCII)
 _CLOCK = re.compile(r"shader_clock_bits=(\d{1,4});shader_clock_shift=(\d{1,4})", re.ASCII)
 
 
-@dataclass(frozen=True, eq=False)
-class Sidecar:
+class Sidecar(Record):
     """The table of a `code.json`: facts that the code objects lack; without one it is empty.
 
     Costs of its rows are ignored: another decoder computed them, or they are absent.  Its texts take

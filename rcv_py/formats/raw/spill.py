@@ -3,13 +3,14 @@
 import mmap
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock
 from typing import IO, Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.formats.packed.archive import packed_arrays, unpacked_arrays
 from rcv_py.formats.packed.pieces import COLUMNS, stored_columns
@@ -75,7 +76,6 @@ class _HeldColumn(NamedTuple):
         return self.column[begin:end]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class SpilledWaves(RecordedWaves):
     """The waves of a stream by their end; parts, each with waves by slot, have their tokens and segments."""
 

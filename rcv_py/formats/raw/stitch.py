@@ -5,12 +5,13 @@ followed from line to line.  Times are cycles of the stream's clock.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.machine.compiled import kernel, part
+from rcv_py.base.record import Record
 from rcv_py.formats.isa.program import Category, Program, mnemonic
 from rcv_py.formats.raw.objects import Places
 from rcv_py.formats.sqtt.records import WaveRecords
@@ -41,8 +42,7 @@ BRANCH, FLAT, SMEM = int(Category.BRANCH), int(TokenKind.FLAT), int(TokenKind.SM
 UNFINISHED, LAST_KIND = int(TokenKind.NONE), int(TokenKind.BVH)  # other kinds are no instructions
 
 
-@dataclass(frozen=True, eq=False)
-class StitchedPrograms:
+class StitchedPrograms(Record):
     """Instructions of several programs, concatenated, in the form that the walk needs."""
 
     number: np.ndarray  # int32 [n], number of the code object

@@ -7,11 +7,11 @@ PC samples are collected chunk by chunk, and counted by instruction.  The meanin
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.problems import Problems
 from rcv_py.base.runs import distinct

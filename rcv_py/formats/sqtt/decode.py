@@ -1,8 +1,7 @@
 """Decode the bytes of one `.att` file to records: detect the format and call its decoder."""
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.formats.sqtt.records import DecodedStream, Give, WaveRecords, joined

@@ -8,10 +8,10 @@ records   … ──────────────────────
 ```
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy import ndarray
 
 from rcv_py.base.machine.compiled import IS_COMPILED, kernel, part

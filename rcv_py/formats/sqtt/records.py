@@ -6,18 +6,18 @@ Records do not name instructions: a token has a time and a unit; `stitch` matche
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import field
 
+from rcv_py.base.record import Record
 from rcv_py.base.runs import borders, ranges
 from rcv_py.formats.input.columns import frozen
 from rcv_py.model.kinds import WaveState
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RecordedWaves:
+class RecordedWaves(Record):
     """Waves of the traced compute unit, and where their rows are.
 
     Wave i owns tokens `token_first[i]:token_first[i + 1]`, and segments and breaks likewise.  A break is the
@@ -57,7 +57,6 @@ class RecordedWaves:
         return columns | {name: getattr(self, name)[places] for name in OF_BORDERS["break_first"]}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class WaveRecords(RecordedWaves):
     """Waves with their tokens and segments."""
 
@@ -134,8 +133,7 @@ def with_state(
     return {"state_first": np.searchsorted(edges, starts), "state": states[changes], "state_duration": lasts}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OccupancyRecords:
+class OccupancyRecords(Record):
     """A wave began or ended anywhere on the shader engine; in the order of the stream."""
 
     time: np.ndarray  # int64, cycles
@@ -177,8 +175,7 @@ class CodeObjectRecord(NamedTuple):
     is_from_start: bool = False  # loaded before the trace began
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DecodedStream:
+class DecodedStream(Record):
     """One decoded `.att` file."""
 
     gfxip: int  # 9, 10, 11, 12: major version of the graphics IP; gfx1250 is 12

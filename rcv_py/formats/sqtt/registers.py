@@ -9,6 +9,7 @@ from typing import NamedTuple, overload
 
 import numpy as np
 
+from rcv_py.base.record import Record
 from rcv_py.formats.sqtt.records import CodeObjectRecord, DispatchRecord
 
 # places in the space of compute registers
@@ -31,8 +32,7 @@ ENTRY_MASK = (1 << 48) - 1
 HALF = (1 << 32) - 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RegisterWrites:
+class RegisterWrites(Record):
     """Writes to registers, in the order of the stream.  A launch of RDNA is a write of 1 to INITIATOR."""
 
     time: np.ndarray  # int64, cycles

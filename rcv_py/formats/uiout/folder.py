@@ -3,18 +3,17 @@
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from rcv_py.base.errors import NotATrace
+from rcv_py.base.record import Value
 
 INDEX = "filenames.json"
 CODE = "code.json"
 WAVE_NAME = re.compile(r"se(\d{1,4})_sm(\d{1,4})_sl(\d{1,4})_wv(\d{1,8})\.json")
 
 
-@dataclass(frozen=True, slots=True)
-class FolderFiles:
+class FolderFiles(Value):
     """The files of a capture folder: bytes by name, unordered.  Folders are not listed."""
 
     path: Path

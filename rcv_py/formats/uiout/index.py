@@ -3,13 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
+from msgspec.structs import replace
 
 from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.problems import Problems

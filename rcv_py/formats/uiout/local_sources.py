@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
+
+from msgspec.structs import replace
 
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.problems import Affects, Problem, Problems, Severity

@@ -14,12 +14,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from rcv_py.base.errors import TraceError, UsageError
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import csv_rows, parse_json, read_start
 from rcv_py.formats.input.run_places import may_look, names_in, nearby
@@ -223,8 +223,7 @@ def _words(text: str, at: int) -> tuple[str, ...]:
     return tuple(words) if isinstance(words, list) and is_text else ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Value):
     """A row of a table; columns by lower-case name, "" if the table lacks one."""
 
     cells: list[str]

@@ -10,7 +10,6 @@ to orjson.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ import orjson
 import simdjson
 
 from rcv_py.base.errors import BrokenFile, TraceError
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, borders
 from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import (
@@ -34,7 +34,6 @@ from rcv_py.formats.input.columns import (
     tight,
 )
 from rcv_py.formats.input.files import BOM, read_bytes
-from rcv_py.model.columns import PickledByCopy
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex, facts_of
 from rcv_py.tuning import memory
@@ -65,8 +64,7 @@ class _Unusual(Exception):
     """The fast path cannot guarantee a correct result for this text."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RawWaits:
+class RawWaits(Record):
     """The waits of a file: entry i is `line[i]` with the next `count[i]` numbers of `depends_on`."""
 
     line: np.ndarray  # int64 [n], LineNumber of the wait
@@ -164,8 +162,7 @@ def _waits(array: Any, shape: bytes) -> RawWaits | None:
     return RawWaits(numbers[places.line], places.count, numbers[places.depends_on])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _WaitPlaces:
+class _WaitPlaces(Record):
     """Positions in the numbers of waits; most waves of a program wait at the same places."""
 
     shape: bytes  # the text without digits
@@ -247,8 +244,7 @@ Columns = dict[str, np.ndarray]
 Notes = list[tuple[int, str]]
 
 
-@dataclass(frozen=True, eq=False)
-class LineNumbers:
+class LineNumbers(Record):
     """The file's LineNumbers as rows of the code table."""
 
     row: np.ndarray  # int16 or int32 by LineNumber; the last one, -1, is for all others
@@ -270,8 +266,7 @@ class LineNumbers:
         return np.minimum(numbers.view(unsigned), last).view(numbers.dtype)  # a negative one is huge unsigned
 
 
-@dataclass(frozen=True, eq=False)
-class WaveFiles(PickledByCopy):
+class WaveFiles(Record):
     """Reads waves of one capture.  Picklable and immutable except for caches."""
 
     folder: Path

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock, Semaphore, Thread
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from rcv_py.analysis.core.reduction import Answers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, Unpack, runtime_checkable
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.manifest import PanelCommand, PanelEntry, panel_entries
 from rcv_py.base.problems import Affects
+from rcv_py.base.record import Value
 from rcv_py.base.registry import Registry
 from rcv_py.base.text import join_texts, translated
 from rcv_py.model.trace import Trace
@@ -136,8 +136,7 @@ class Remembers(Protocol):
         """Restore what `save_state` returned."""
 
 
-@dataclass(frozen=True, slots=True)
-class LazyPanel(Generic[APanel]):
+class LazyPanel(Value, Generic[APanel]):
     """A handle that commands use for a panel that may not exist yet."""
 
     kind: type[APanel]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
 from pkgutil import resolve_name
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from msgspec import field
 from PySide6.QtCore import QObject
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.progress import Stage
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -67,16 +68,14 @@ STREAM_MS = 800
 Ask = Callable[[Reduction[Any, Any]], Any]  # the answer of a reduction over all waves read
 
 
-@dataclass(frozen=True)
-class DerivedJob:
+class DerivedJob(Value):
     """An answer made from the answers of reductions."""
 
     make: Callable[[Trace, Ask | None, Collection[int]], Any]  # None: no wave was read; unread rows
     of: tuple[Reduction[Any, Any], ...]
 
 
-@dataclass(frozen=True)
-class SnapshotJob:
+class SnapshotJob(Value):
     """An answer about waves together, of which given rows count, until a flag is set."""
 
     make: Callable[[Snapshot, Collection[int] | None, AnswerFlag], Any]
@@ -86,8 +85,7 @@ Job = Callable[..., Any] | Reduction[Any, Any] | Staged[Any, Any, Any] | Derived
 # A function takes a trace and batches; explanations also take rows of the wave index.
 
 
-@dataclass(frozen=True)
-class LazyJob:
+class LazyJob(Value):
     """A job by module and function, imported when first wanted; `then` makes it of what was imported."""
 
     place: str  # below `rcv_py.analysis`

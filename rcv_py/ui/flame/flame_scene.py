@@ -10,6 +10,7 @@ import numpy as np
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What, key, kind_mix
 from rcv_py.analysis.flame.flame_layout import FlameLayout, full_name, source_text
 from rcv_py.analysis.program.blocks import blocks
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, count, elide_left, elide_right, percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
@@ -23,8 +24,7 @@ ROW_PX = 20
 GAP_PX = 1  # between boxes
 
 
-@dataclass(frozen=True, eq=False)
-class FlameScene:
+class FlameScene(Record):
     """A tree with its boxes and the texts on them."""
 
     trace: Trace

@@ -1,7 +1,6 @@
 """Curves over time: as data, reduced to pixels, and as one graphics item of rectangles."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.core.step_curve import StepCurve, total
+from rcv_py.base.record import Record
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.shapes import pyqtgraph
@@ -18,8 +18,7 @@ from rcv_py.ui.timeline.items import BoxItem, PlotBox, Rects
 from rcv_py.ui.timeline.time_overlay import soft
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(Record):
     """A named series over time; names are unique in a plot.
 
     `color` is a number of the kernels' palette, or the name of a role, or `state:EXEC`, `kind:VALU`.  With
@@ -97,8 +96,7 @@ class CurveSet:
 LINE_PX = 2  # device pixels at a scale of 1
 
 
-@dataclass(frozen=True, eq=False)
-class PlotScale:
+class PlotScale(Record):
     """Maps times and values to logical pixels of a box; `device` is device pixels per logical pixel."""
 
     window: TimeWindow
@@ -132,8 +130,7 @@ class PlotScale:
         return float(self.y(np.array(min(max(self.low, 0.0), self.high)))) + 1
 
 
-@dataclass(frozen=True, eq=False)
-class CurveRects:
+class CurveRects(Record):
     """The rectangles of a curve, float64 [n, 4] rows of left, top, width, height."""
 
     line: np.ndarray

@@ -3,15 +3,16 @@
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import field
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QLayout, QMainWindow, QWidget
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, translated
 from rcv_py.base.whole_files import whole_file
 from rcv_py.state.commands import Command, commands
@@ -41,8 +42,7 @@ class PictureLook(NamedTuple):
     size: QSize | None = None  # at scale 1; None: as large as what it shows
 
 
-@dataclass(frozen=True, eq=False)
-class Exporter:
+class Exporter(Record):
     """Makes pictures and tables of panels and the window."""
 
     ui: UiContext

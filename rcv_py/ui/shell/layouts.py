@@ -13,13 +13,15 @@ before it: the same layout in the same window gives the same pixels.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import field
+from msgspec.structs import replace
 from PySide6.QtCore import QSize
 
+from rcv_py.base.record import Value
 from rcv_py.base.runs import distinct
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.panel import MAX_PX
@@ -48,8 +50,7 @@ CODE_AREAS = ("code", "source")
 SIDES = {"left": ("left",), "right": ("wave", "details")}  # sides that fold to icons, and their places
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Value):
     """A division of the window.
 
     `time`, `below` and `bottom` are shares of the height, `code` is the share of the width that code and

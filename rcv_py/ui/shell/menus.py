@@ -1,13 +1,13 @@
 """Menus, shortcuts and the overview of all keys, made from the table of commands."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QKeyCombination, QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QMenu, QMenuBar, QWidget
 
+from rcv_py.base.record import Record
 from rcv_py.base.text import Message, is_english, translated
 from rcv_py.state.commands import Command, Commands
 from rcv_py.ui.core.layout import column, grid, row
@@ -111,8 +111,7 @@ class LateMenu(QMenu):
             self._fill(self)
 
 
-@dataclass(frozen=True, eq=False)
-class MenuFiller:
+class MenuFiller(Record):
     """Makes the entries of each menu of the bar when it is needed; `more` is called with a menu once made."""
 
     commands: Commands

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
@@ -18,6 +17,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QStyledItemDelegate, QWidget
 
 from rcv_py.analysis.cost.place_text import beside
+from rcv_py.base.record import Record
 from rcv_py.base.settings import OPTIONS
 from rcv_py.base.text import MAX_DIGITS, Message, translated
 from rcv_py.model.code import SourceFile
@@ -85,8 +85,7 @@ def has_words(text: str, wanted: str) -> bool:
     return all(word in low for word in wanted.casefold().split())
 
 
-@dataclass(frozen=True, eq=False)
-class Finder:
+class Finder(Record):
     """Finds entries of all sorts for a text."""
 
     session: Session

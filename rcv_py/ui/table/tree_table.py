@@ -1,7 +1,6 @@
 """A tree of nodes with columns that sorts, keeps open branches, and gives names the free room."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeySequence, QPainter
 from PySide6.QtWidgets import QHeaderView, QMenu, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
 from rcv_py.analysis.cost.place_text import beside
+from rcv_py.base.record import Record
 from rcv_py.base.text import percent, translated, visible
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace
@@ -33,8 +33,7 @@ Parts = Sequence[tuple[float, QColor]]  # cycles and colours of a bar
 _DESCENDING, _ASCENDING = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TreeColumn(Generic[N]):
+class TreeColumn(Record, Generic[N]):
     """A column: a text of each node, or a bar of `parts`."""
 
     id: str
@@ -98,8 +97,7 @@ def share_text(part: float, total: float) -> str:
     return percent(part, total).removesuffix(" %") if part else ""
 
 
-@dataclass(frozen=True, eq=False)
-class Tree(Generic[N]):
+class Tree(Record, Generic[N]):
     """The content of a tree: the children of a root, by columns, and further texts of a node."""
 
     root: N

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.whatif.path_line import PathLine
+from rcv_py.base.record import Record
 from rcv_py.base.runs import starts_run
 from rcv_py.base.text import Message, count, plural
 from rcv_py.model.window import TimeWindow
@@ -27,8 +27,7 @@ MEANING = "the chain that makes up the span: shortening anything else gains noth
 COMPUTING, STREAMING = "computing the critical path …", "waves are still being read: no critical path yet"
 
 
-@dataclass(frozen=True, eq=False)
-class PathRows:
+class PathRows(Record):
     """Stretches of the path in order of time, one per wave; int64 columns."""
 
     row: np.ndarray  # on screen, -1: of a hidden wave

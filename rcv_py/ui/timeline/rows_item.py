@@ -1,7 +1,6 @@
 """All rows of a timeline as one graphics item: a picture in device pixels, cached until its key changes."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.base.colors import MARKER_TURNS
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import translated
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_OF, STATE_ORDER
@@ -86,8 +86,7 @@ class RowShape(NamedTuple):
         return self.spans + self.strip + self.band + self.gap
 
 
-@dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(Record):
     """A picture under construction.  All lengths are device pixels; row r begins at `top(r)`."""
 
     canvas: np.ndarray  # uint8 [height, width], codes of `color_table`

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
@@ -16,6 +15,7 @@ from rcv_py.analysis.timeline.long_tokens import Chosen, long_tokens
 from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.analysis.timeline.raster import DetailedSegment, RowSegment, TokenRow, View, raster, visible_rows
 from rcv_py.analysis.timeline.stack import stacked
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.base.text import elide_right, short_kernel
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF
@@ -46,8 +46,7 @@ NOTHING = 0xFF  # in a line of tokens: leave the pixel unchanged
 HATCH_FROM_PX = 14  # minimum width of a stalled wait for hatching, which marks it besides its colour
 
 
-@dataclass(frozen=True, eq=False)
-class Pending:
+class Pending(Record):
     """Stretches of rows whose tokens are not loaded (yet); int64 each."""
 
     row: np.ndarray
@@ -263,8 +262,7 @@ def _missing(frame: Frame, there: Pending) -> np.ndarray:
     return np.column_stack([left[first], top, right - left[first], np.full(len(first), frame.spans_px)])
 
 
-@dataclass(frozen=True, eq=False)
-class _Spans:
+class _Spans(Record):
     """Wide tokens in device pixels; all float64 [n] but kind and line."""
 
     left: np.ndarray
@@ -330,8 +328,7 @@ def hatch(color: QColor, alpha: int) -> QBrush:
     return QBrush(soft(color, alpha), Qt.BrushStyle.BDiagPattern)
 
 
-@dataclass(frozen=True, eq=False)
-class WaveRows:
+class WaveRows(Record):
     """The rows of a set of slots."""
 
     rows: tuple[TokenRow, ...]

@@ -1,12 +1,12 @@
 """Markers and values of the waves in a timeline: their positions, texts and clicks."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
 from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
@@ -30,8 +30,7 @@ def lane_px() -> int:
     return grown(LANE_PX)
 
 
-@dataclass(frozen=True, eq=False)
-class LaneSpans:
+class LaneSpans(Record):
     """Spans in the rows of a timeline, sorted by (row, lane, begin)."""
 
     row: np.ndarray  # int32, row on screen
@@ -59,7 +58,7 @@ def lanes_of(spans: MarkerSpans, row: np.ndarray) -> LaneSpans:
     )  # fmt: skip
 
 
-NO_LANES = LaneSpans(**{field.name: np.zeros(0, np.int64) for field in fields(LaneSpans)})
+NO_LANES = LaneSpans(**dict.fromkeys(LaneSpans.__struct_fields__, np.zeros(0, np.int64)))
 
 
 class MarkerBand:

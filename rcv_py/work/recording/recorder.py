@@ -4,13 +4,13 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from rcv_py.analysis.health.input_yaml import BUFFER, FILE, FORMS, job_file
 from rcv_py.analysis.health.note import HealthNote, Setting
 from rcv_py.base.errors import TraceError, UsageError
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import capture_entry
@@ -217,8 +217,7 @@ def best_capture(folder: Path) -> tuple[Path | None, int]:
     return max(entries, key=lambda entry: (entry.waves, entry.hits, entry.size)).path, len(paths)
 
 
-@dataclass(frozen=True, slots=True)
-class SettingChange:
+class SettingChange(Value):
     """A setting that another run changes."""
 
     name: str

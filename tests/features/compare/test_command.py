@@ -2,12 +2,12 @@
 
 import csv
 import re
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.cli.main import main
 from rcv_py.synth.samples import SAMPLES, NamedSample

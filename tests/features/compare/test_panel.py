@@ -3,11 +3,11 @@
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtWidgets import QFileDialog
 
 from rcv_py.analysis.compare.costs import sums_from

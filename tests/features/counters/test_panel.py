@@ -1,11 +1,11 @@
 """The panel of counters and the editor of formulas: choices, exact curves, mistakes, files."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 
 from rcv_py.analysis.counters.counters import counters

@@ -1,12 +1,12 @@
 """The table of events: its rows, its filters, and where a click goes."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.events import event_table
 from rcv_py.analysis.events.marker_spans import marker_spans

@@ -1,11 +1,11 @@
 """The class and the first finding of simulated kernels whose one cause was built in."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.reduction import InMemory
 from rcv_py.analysis.device.memory_roof import memory_roof

@@ -3,11 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QGuiApplication
 

@@ -34,7 +34,7 @@ PROGRAM = (
 
 def capture():
     """The program above in words of four bytes, and two waves that went round twice."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     code = code_table(PROGRAM)
     address = np.array([0x1000, 0x1000, *(0x1000 + 4 * at for at in range(1, 9))], dtype=np.uint64)

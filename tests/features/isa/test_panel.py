@@ -246,7 +246,7 @@ def test_the_smallest_cost_is_seen(unread: IsaPanel) -> None:
 
 
 def test_samples_replace_cycles_in_a_sampling_capture(isa: IsaPanel, open_settled: Callable) -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     table = code_table()
     issued = np.array([0, 1, 2, 0, 5, 0, 0, 0])

@@ -1,11 +1,11 @@
 """The source panel: costs beside lines, chains, files without a copy, and the way to and from code."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest

@@ -1,7 +1,7 @@
 """What kernels allocate, by their descriptors: encodings of each generation, and files without any."""
 
-import msgpack
 import pytest
+from msgspec import msgpack
 
 from rcv_py.formats.isa.elf import allocated_registers, read_image
 from rcv_py.model.resources import AllocatedRegisters
@@ -46,7 +46,7 @@ def about(kernel: str, **keys: object) -> dict[str, object]:
 
 
 def of_note(note: object, **fields: int) -> AllocatedRegisters:
-    data = code_file({"mine": END}, kernels=("mine",), machine=GFX942, note=msgpack.packb(note), **fields)
+    data = code_file({"mine": END}, kernels=("mine",), machine=GFX942, note=msgpack.encode(note), **fields)
     found = allocated_registers(read_image(data, "a.out"), "mine", "a.out")
     assert found is not None
     return found

@@ -1,12 +1,12 @@
 """Notes of a capture in three places: what is shown, what is written where, and what of others stays."""
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.problems import Severity

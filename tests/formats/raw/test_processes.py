@@ -2,7 +2,6 @@
 
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +50,8 @@ def test_processes_give_what_this_one_does(capture: RawCapture) -> None:
             assert same(getattr(ours, name), getattr(theirs, name)), name
     for name in ("waves", "occupancy"):
         ours, theirs = getattr(here.trace, name), getattr(there.trace, name)
-        for field in fields(ours):
-            assert same(getattr(ours, field.name), getattr(theirs, field.name)), field.name
+        for field in ours.__struct_fields__:
+            assert same(getattr(ours, field), getattr(theirs, field)), field
 
 
 def test_a_killed_process_costs_its_engine_once(capture: RawCapture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -53,8 +52,8 @@ def waves(*kinds: list[int], breaks: dict[int, int] | None = None, step: int = 1
         "break_token": np.array(list(given), dtype=np.int64),
         "break_address": np.array(list(given.values()), dtype=np.uint64),
     }
-    for one in fields(WaveRecords):
-        columns.setdefault(one.name, np.zeros(len(kinds), dtype=np.int64))
+    for name in WaveRecords.__struct_fields__:
+        columns.setdefault(name, np.zeros(len(kinds), dtype=np.int64))
     return WaveRecords(**columns)
 
 

@@ -1,9 +1,9 @@
 """Waves that are known, written as raw streams by an encoder of its own, come back as they were."""
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.sqtt.records import FLAG_BARRIER, DecodedStream

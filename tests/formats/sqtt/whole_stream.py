@@ -1,7 +1,5 @@
 """What holds of every stream, whatever bytes it was."""
 
-import dataclasses
-
 import numpy as np
 
 from rcv_py.formats.sqtt.records import DecodedStream, OccupancyRecords, WaveRecords
@@ -33,7 +31,7 @@ def check(stream: DecodedStream, size: int) -> None:
     spare = np.diff(held) - (waves.end - waves.begin)  # a wait ends a cycle behind its token
     assert np.all((spare == 0) | (spare == 1))
     occupancy = stream.occupancy
-    assert len({len(getattr(occupancy, field.name)) for field in dataclasses.fields(occupancy)}) == 1
+    assert len({len(getattr(occupancy, name)) for name in occupancy.__struct_fields__}) == 1
     assert stream.realtime.shape[1:] == (2,)
     assert stream.events.shape[1:] == (5,)
     assert stream.shader_data.shape[1:] == (6,)
@@ -45,8 +43,8 @@ def check(stream: DecodedStream, size: int) -> None:
 def held_bytes(record: DecodedStream | WaveRecords | OccupancyRecords) -> int:
     """Bytes of all columns."""
     total = 0
-    for field in dataclasses.fields(record):
-        value = getattr(record, field.name)
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
         if isinstance(value, np.ndarray):
             total += value.nbytes
         elif isinstance(value, (WaveRecords, OccupancyRecords)):

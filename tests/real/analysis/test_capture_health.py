@@ -1,9 +1,8 @@
 """What is known of real captures, found among the doubts about them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.health.mapping import effective_lines

@@ -1,9 +1,9 @@
 """Memory latency by the reference's rule is the reference's, by ours it is nearer to the truth."""
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.analysis.latency.memory_latency import (

@@ -1,8 +1,7 @@
 """Occupancy of real captures: the rules for all captures, and names of kernels."""
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.device.occupancy_curves import dispatch_curves
 from rcv_py.formats.uiout.load import open_folder

@@ -1,6 +1,6 @@
 """The rules of tests/analysis/test_predicted_findings.py on real captures."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rcv_py.analysis.findings.finding import SMALL
 from rcv_py.analysis.findings.predicted import NOTHING_HELPS, predicted

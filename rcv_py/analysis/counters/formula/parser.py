@@ -16,10 +16,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from rcv_py.base.errors import RcvError
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message
 
 MAX_DEPTH = 40  # of nested parentheses, brackets and prefixes
@@ -104,8 +104,7 @@ class FormulaError(RcvError):
         return Message("{0}\n{1}\nLine {2}, column {3}: {4}", shown, marks, line, column, self)
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Value):
     """An expression: characters `start` to `stop` of the text."""
 
     start: int
@@ -116,21 +115,18 @@ class Node:
         return FormulaError(kind, sentence, self.start, self.stop)
 
 
-@dataclass(frozen=True, slots=True)
 class Number(Node):
     """A literal number."""
 
     value: float
 
 
-@dataclass(frozen=True, slots=True)
 class Name(Node):
     """A counter, a constant or another definition."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class Prefix(Node):
     """`-x`, or `!x`: 1 where x is 0, else 0."""
 
@@ -138,7 +134,6 @@ class Prefix(Node):
     item: Node
 
 
-@dataclass(frozen=True, slots=True)
 class Chain(Node):
     """`first sign item sign item …`, signs of equal precedence, left to right; or `max(…)` and `min(…)`.
 
@@ -149,7 +144,6 @@ class Chain(Node):
     rest: tuple[tuple[str, Node], ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Call(Node):
     """One of FUNCTIONS with its arguments; no axis means all of them."""
 
@@ -188,7 +182,6 @@ def parse(text: str, start: int = 0, stop: int | None = None) -> Node:
     return node
 
 
-@dataclass(frozen=True, slots=True)
 class _Token(Node):
     kind: str  # "number", "name", "sign" or "end"
     text: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -19,7 +18,6 @@ from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import TracedWave, WaveBatch
 
 
-@dataclass(frozen=True, eq=False)
 class WaitLinks(ColumnTable):
     """One row for each executed wait and counter that released something, in order of execution.
 
