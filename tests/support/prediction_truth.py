@@ -141,12 +141,12 @@ def asked(pair: Pair, seed: int = 0) -> Sequence[Change]:
     return trials[0].limits[0] if pair.is_limit else trials[0].changes
 
 
-def measured(pair: Pair, seed: int = 0) -> Measured:
-    """Simulate both sides, predict the change from the first, and compare."""
+def measured(pair: Pair, seed: int = 0, runs: int = RUNS) -> Measured:
+    """Simulate both sides, the changed one so often, predict the change from the first, and compare."""
     found = player(pair.before, seed).predict(asked(pair, seed))
     before = span(pair.before, seed)
-    simulated, *runs = (span(pair.after, run) / before - 1 for run in range(seed, seed + RUNS))
-    return Measured(pair.name, found.share, simulated, found.low, found.high, tuple(runs))
+    simulated, *others = (span(pair.after, run) / before - 1 for run in range(seed, seed + runs))
+    return Measured(pair.name, found.share, simulated, found.low, found.high, tuple(others))
 
 
 def quantile(found: Iterable[Measured], share: float) -> float:

@@ -20,7 +20,9 @@ from tests.support.command_runs import printed, printed_json
 from tests.support.fixtures import fixture_of_each
 from tests.support.samples import sample_path
 
-NAMES = ("matmul_small", "gfx12", "reduction", "vector_add", "combined", "pc_sampling")
+# Findings of each rank, small ones too, with and without bound, prediction, range and limit; `vector_add` has
+# waves that left early and do not count, and of PC samples nothing is predicted.
+NAMES = ("matmul_small", "gfx12", "vector_add", "pc_sampling")
 OWN = {"memory-bound", "issue-bound"}  # findings that restate the class of the kernel
 Captured = pytest.CaptureFixture[str]
 

@@ -7,7 +7,7 @@ from tests.features.findings.test_one_answer import (  # noqa: F401
 from tests.real.captures import trace_path
 from tests.support.fixtures import fixture_of_each
 
-NAMES = ("flash_attn_small_before", "fused_rope_cache", "pa_mqa_small", "pcsampling", "vec_add")
+NAMES = ("flash_attn_small_before", "fused_rope_cache", "pcsampling", "vec_add")
 
 
 folder = fixture_of_each(trace_path, NAMES)
