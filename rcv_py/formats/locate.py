@@ -134,9 +134,11 @@ def _compiled(path: Path) -> tuple[Path, ...]:
 
 def is_there(path: Path) -> bool:
     """Whether a path exists, or is of a kernel below an existing file."""
+    if path.exists():
+        return True
     from rcv_py.formats.compiled import file_of  # noqa: PLC0415 - few paths are no files
 
-    return path.exists() or file_of(path) is not None
+    return file_of(path) is not None
 
 
 def _of_file(path: Path) -> Located:

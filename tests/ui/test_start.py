@@ -25,7 +25,8 @@ from tests.ui.window import settings_in
 MOST_MS = 2 * HANG_MS  # more than tests wait
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 UNUSED = (
-    "analysis.compare", "api", "export", "features.compare.panel", "synth", "ui.flame", "ui.shell.palette",
+    "analysis.compare", "api", "export", "features.compare.panel", "formats.compiled", "formats.sqtt",
+    "model.profile", "synth", "ui.flame", "ui.shell.palette", "ui.timeline.critical_path",
 )  # fmt: skip
 NOT_FIRST = ("analysis.findings.detect", "analysis.waits.wait_latency", "features.findings.result")
 CHILD = """
