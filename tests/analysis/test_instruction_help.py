@@ -1,11 +1,13 @@
 """Help of instructions: every mnemonic of captures, and numbers of AMD's guides."""
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
 
-from rcv_py.analysis.attribution.instruction_help import instruction_help, what_it_does
+from rcv_py.analysis.attribution.instruction_help import KINDS, instruction_help, what_it_does
+from rcv_py.base.tables import table
 from rcv_py.features.isa.help_result import asked
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable
@@ -32,6 +34,13 @@ def test_something_is_known_of_every_mnemonic_of_every_target() -> None:
     names = {row.split("\t")[0].split(" ")[0] for row in rows}
     assert len(names) > 2000
     assert not sorted(name for name in names if not what_it_does(name))
+
+
+def test_all_alternatives_of_a_family_begin_alike_where_the_first_one_names_a_kind() -> None:
+    """Families of other kinds are not tried."""
+    for pattern in table("families")["families"]:
+        outside = re.sub(r"\([^()]*\)", "", re.sub(r"\([^()]*\)", "", pattern))
+        assert pattern[:2] not in KINDS or {part[:2] for part in outside.split("|")} == {pattern[:2]}
 
 
 @pytest.mark.parametrize(

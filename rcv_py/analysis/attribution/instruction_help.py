@@ -22,6 +22,7 @@ UNIT_NAMES = (
     "none", "VALU", "MFMA/WMMA", "VMEM", "LDS", "SMEM", "SALU", "branch", "message",
 )  # fmt: skip
 _PASS = 4  # cycles
+KINDS = ("v_", "s_", "ds")  # each alternative of a pattern begins so if the first one does
 _ENCODING = re.compile(r"_(e32|e64|sdwa|dpp|dpp8|e64_dpp)$")
 
 
@@ -39,17 +40,17 @@ class InstructionHelp(NamedTuple):
     distances: tuple[str, ...]  # sentences: what must lie between it and a reader of its result
 
 
-@cache
-def _families() -> list[tuple[re.Pattern[str], str]]:
-    return [(re.compile(pattern), text) for pattern, text in table("families")["families"].items()]
+_compiled = cache(re.compile)  # patterns behind the one that matches are not needed
 
 
 def what_it_does(text: str) -> str:
     """Return a sentence about an instruction by its mnemonic; "" if no family matches."""
     plain = _ENCODING.sub("", text.strip().partition(" ")[0].lower())
     types, comparisons = table("families")["types"], table("families")["comparisons"]
-    for pattern, sentence in _families():
-        if found := pattern.match(plain):
+    for pattern, sentence in table("families")["families"].items():
+        if pattern[:2] in KINDS and pattern[:2] != plain[:2]:
+            continue
+        if found := _compiled(pattern).match(plain):
             groups = [group or "" for group in found.groups()]
             names = [group.rsplit("_", 1)[-1] for group in groups]
             spelled = {f"t{at}": types.get(name, name) for at, name in enumerate(names)}

@@ -14,6 +14,7 @@ gfx1250   also copies between memory and LDS, tensor copies, and xcnt: memory op
 """
 
 import re
+from functools import cached_property
 from typing import NamedTuple
 
 from rcv_py.base.text import number
@@ -63,7 +64,11 @@ class WaitcntGeneration:
         self, name: str, order: tuple[str, ...], table: tuple[Row, ...], fields: Fields | None = None
     ) -> None:
         self.name, self.order, self._fields = name, order, fields or {}
-        self._rows = tuple((re.compile(text), raised) for text, raised in table)
+        self._table = table
+
+    @cached_property
+    def _rows(self) -> list[tuple[re.Pattern[str], Raised]]:
+        return [(re.compile(text), raised) for text, raised in self._table]
 
     def effect(self, text: str) -> CounterEffect:
         """The effect of a disassembled instruction."""
