@@ -4,9 +4,11 @@ A thread trace has every cycle of the waves of a few compute units; samples show
 at a moment.  Where the traced units are like the rest, an instruction has the same share of both.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,8 +18,10 @@ from rcv_py.base.text import Message, percent, plural, short_kernel
 from rcv_py.base.text import count as count_text
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import StallReason
-from rcv_py.model.profile import PcSamples
 from rcv_py.model.trace import Trace
+
+if TYPE_CHECKING:
+    from rcv_py.model.profile import PcSamples
 
 
 class StallReasons(Record):

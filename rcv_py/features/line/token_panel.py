@@ -224,11 +224,12 @@ class TokenDetailsPanel(Panel):
     def _addresses(self) -> list[tuple[str, str]]:
         """Return what recorded addresses say about the selected instruction; they are computed if needed."""
         from rcv_py.analysis.latency.address_access import has_addresses  # noqa: PLC0415 - as above
-        from rcv_py.features.latency.address_result import address_facts  # noqa: PLC0415 - as above
 
         trace, line = self.session.trace.value, self.session.line
         if trace is None or line is None or not has_addresses(trace):
             return []
+        from rcv_py.features.latency.address_result import address_facts  # noqa: PLC0415 - of few captures
+
         self.want_result(ADDRESS)
         found = self.ui.results.cell(ADDRESS).value
         return [] if found is None else address_facts(trace, found, line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec.structs import replace
@@ -25,7 +26,6 @@ from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.filter_menu import FilterItem
 from rcv_py.ui.timeline import time_overlay
-from rcv_py.ui.timeline.critical_path import CriticalPath
 from rcv_py.ui.timeline.rows_item import RowShape, RowsItem
 from rcv_py.ui.timeline.time_overlay import PREFIX, Line, Marks, RowPart
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines, unit_of
@@ -33,6 +33,9 @@ from rcv_py.ui.timeline.token_rows import Pending, TokenRows, WaveRows, kernel_c
 from rcv_py.ui.timeline.token_tip import gap_tip, marker_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
 from rcv_py.ui.widgets.empty_state import page
+
+if TYPE_CHECKING:
+    from rcv_py.ui.timeline.critical_path import CriticalPath
 
 MAX_TOKENS = 300_000  # maximum tokens compared for one picture
 Ticks = tuple[tuple[int, np.ndarray], ...]
