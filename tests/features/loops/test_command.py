@@ -31,24 +31,6 @@ def test_the_json_has_the_loops_that_were_simulated() -> None:
     assert document["barriers"]["instances"] == barriers / 4, "four waves of a workgroup meet"
 
 
-def test_bubbles_of_the_reference_rule_are_cycles_in_which_nothing_is_issued() -> None:
-    """Cycle by cycle: times of the sample are multiples of 4 cycles."""
-    folder = sample_path("reduction")
-    document = printed_json("bubbles", folder, "--rule", "reference")
-    resident = issuing = silent = 0
-    for waves in plain(folder).simds().values():
-        there = {time for wave in waves for time in range(wave.begin, wave.end, 4)}
-        busy = {time for wave in waves for token in wave.tokens for time in range(token.issue, token.end, 4)}
-        resident, issuing, silent = (
-            before + 4 * len(cycles)
-            for before, cycles in zip((resident, issuing, silent), (there, busy, there - busy), strict=True)
-        )
-    totals = document["totals"]
-    assert (totals["simd_cycles"], totals["issuing"], totals["bubbles"]) == (resident, issuing, silent)
-    charged = [row["bubbles"] for row in document["rows"]]
-    assert charged == sorted(charged, reverse=True)
-
-
 def test_every_table_is_offered() -> None:
     assert tuple(TABLES) == LOOPS_BY
 

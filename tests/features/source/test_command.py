@@ -8,8 +8,6 @@ import pytest
 
 from tests.cli.test_numbers import innermost
 from tests.support.command_runs import printed, printed_csv, printed_json, refused
-from tests.support.fixtures import fixture_of_each
-from tests.support.opened import VARIED
 from tests.support.paths import ROOT
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
@@ -19,17 +17,6 @@ SAMPLE = ROOT / "sample_traces"
 
 def document(*words: object) -> dict:
     return printed_json("source", *words)
-
-
-# A capture; tests/real gives real ones to the same test
-folder = fixture_of_each(sample_path, [*VARIED, "pc_sampling"])
-
-
-def test_shares_of_files_add_up(folder: Path) -> None:
-    found = document(folder, "--no-causes", "--top", "0")
-    assert (found["schema"], found["kind"]) == ("rcv.source/2", "files")
-    cost = sum(row["latency"] + row["idle"] for row in found["rows"])
-    assert cost + found["unmapped"] == found["total"]
 
 
 def spent(folder: Path) -> dict[str, Counter[int]]:

@@ -42,16 +42,6 @@ def true_waits() -> list[tuple[int, int, int]]:
     return [(stall, wait, producer) for (wait, producer), stall in found.most_common()]
 
 
-@pytest.mark.parametrize("by", ["cause", "instruction", "producer"])
-def test_json_adds_up_whatever_a_row_is(by: str, folder: Path) -> None:
-    document = printed_json("causes", folder, "--by", by, "--top", 0)
-    assert document["totals"]["stall"] == stall_of(folder) > 0
-    assert document["totals"]["explained_share_of_stall"] >= 0.95
-    for name in ("stall", "idle"):
-        assert sum(row[name] for row in document["rows"]) == document["totals"][name]
-        assert all(sum(part[name] for part in row["parts"]) == row[name] for row in document["rows"])
-
-
 def test_text_ranks_causes_with_lines_and_producers(folder: Path) -> None:
     stall, wait, producer = true_waits()[0]
     text = printed("causes", folder, "--top", 2)

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.causes import WAITS, WITHOUT_PRODUCER, Cause
+from rcv_py.analysis.attribution.causes import WAITS, Cause
 from tests.analysis.test_attribution_shares import (
+    test_at_least_92_percent_of_stalled_cycles_have_a_producer,  # noqa: F401
+    test_at_least_95_percent_of_stalled_cycles_are_explained,  # noqa: F401
     test_every_cycle_has_exactly_one_cause_by_line,  # noqa: F401
     test_lines_with_a_full_memory_queue_access_memory,  # noqa: F401
     test_wait_causes_agree_with_the_wait_summary,  # noqa: F401
@@ -12,30 +14,14 @@ from tests.analysis.test_attribution_shares import (
 )
 from tests.real import captures
 from tests.real.attribution_truth import explained_rows, named_rows, of
-from tests.support.attribution_shares import named, together
+from tests.support.attribution_shares import together
 from tests.support.attribution_truth import markdown
 from tests.support.fixtures import fixture_of_each
 from tests.support.paths import ROOT
 
 attributed = fixture_of_each(of, captures.THREAD_TRACES)
-
-
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_at_least_95_percent_of_stalled_cycles_are_explained(name: str) -> None:
-    _, table = of(name)
-    assert table.explained >= 0.95
-
-
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_at_least_92_percent_of_stalled_cycles_have_a_producer(name: str) -> None:
-    """Of those in which an instruction can be to blame; what is not explained counts as without."""
-    _, table = of(name)
-    found = named(table)
-    assert found.share >= 0.92
-    without = sum(int(table.stall[table.cause == cause].sum()) for cause in WITHOUT_PRODUCER)
-    assert found.blamable == table.total_stall - without
-    assert without <= 0.1 * table.total_stall, "the definition leaves little out"
-    assert 0 <= found.guessed <= found.named
+stalled = fixture_of_each(of, captures.THREAD_TRACES)
+blamed = fixture_of_each(of, captures.THREAD_TRACES)
 
 
 @pytest.mark.parametrize("name", ["flash_attn_small_after", "pa_mqa_big", "preshuffle_gemm"])

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from tests.features.why.test_command import (
     test_a_share_of_no_stall_is_a_dash,  # noqa: F401
-    test_json_adds_up_whatever_a_row_is,  # noqa: F401
     test_top_holds_for_the_parts_of_a_row_too,  # noqa: F401
 )
 from tests.real.captures import trace_path

@@ -1,16 +1,13 @@
-"""`rcv source` on real captures: places that were found by hand, and the sums of tests/cli."""
+"""`rcv source` on real captures: places that were found by hand."""
 
 import csv
 import io
 
 import pytest
 
-from tests.features.source.test_command import document, test_shares_of_files_add_up  # noqa: F401
+from tests.features.source.test_command import document
 from tests.real import captures
 from tests.support.command_runs import printed
-from tests.support.fixtures import fixture_of_each
-
-folder = fixture_of_each(captures.trace_path, captures.TRACES)
 
 
 def test_files_lines_and_instructions_lead_on(monkeypatch: pytest.MonkeyPatch) -> None:
