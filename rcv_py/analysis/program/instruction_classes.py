@@ -105,6 +105,7 @@ _RULES = tuple(
 )
 
 
+@lru_cache(maxsize=1 << 13)
 def instruction_class(text: str) -> InstructionClass:
     """Return what an instruction does; OTHER for labels and if no rule matches."""
     plain = text.strip().lower()

@@ -14,7 +14,7 @@ gfx1250   also copies between memory and LDS, tensor copies, and xcnt: memory op
 """
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from rcv_py.base.text import number
@@ -30,6 +30,7 @@ KINDS = (
     *("export", "position", "parameter", "direct", "async", "tensor"),
 )
 KIND_OF = {name: number for number, name in enumerate(KINDS)}
+KNOWN_TEXTS = 1 << 13  # whose effects are remembered
 UNORDERED = ("scalar", "flat")  # kinds whose results return in any order
 
 Raised = tuple[tuple[str, str], ...]  # (counter, kind of operation), one per increment
@@ -65,12 +66,13 @@ class WaitcntGeneration:
     ) -> None:
         self.name, self.order, self._fields = name, order, fields or {}
         self._table = table
+        self.effect = lru_cache(KNOWN_TEXTS)(self._effect)  # rules ask about each text several times
 
     @cached_property
     def _rows(self) -> list[tuple[re.Pattern[str], Raised]]:
         return [(re.compile(text), raised) for text, raised in self._table]
 
-    def effect(self, text: str) -> CounterEffect:
+    def _effect(self, text: str) -> CounterEffect:
         """The effect of a disassembled instruction."""
         if not text.startswith("s_wait"):
             raises = next((raised for fits, raised in self._rows if fits.match(text)), ())
