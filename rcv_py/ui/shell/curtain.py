@@ -5,6 +5,7 @@ from collections.abc import Collection
 from PySide6.QtCore import QElapsedTimer, Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
+from rcv_py.ui.core.frame_budget import one_shot
 from rcv_py.ui.core.scheduler import WAKE_MS, Scheduler
 from rcv_py.ui.shell.docks import Dock
 
@@ -23,6 +24,7 @@ class Curtain(QWidget):
         self._over, self._docks, self._scheduler = parent, docks, scheduler
         self._looks = QTimer(self, interval=HOLD_MS)
         self._looks.timeout.connect(self._look)
+        self._painted = one_shot(self, self._release, WAKE_MS)
         self._leisure = QTimer(self, interval=LEISURE_MS)
         self._leisure.timeout.connect(self._look_for_leisure)
         self._covered = QElapsedTimer()
@@ -30,8 +32,8 @@ class Curtain(QWidget):
 
     @property
     def is_down(self) -> bool:
-        """Return whether it covers the panels."""
-        return self._looks.isActive()
+        """Return whether it covers the panels, or they are being painted."""
+        return self._looks.isActive() or self._painted.isActive()
 
     @property
     def was_down(self) -> bool:
@@ -58,7 +60,7 @@ class Curtain(QWidget):
         if not is_late or self._covered.elapsed() > HIDDEN_MS:
             self._looks.stop()
             self.hide()
-            QTimer.singleShot(WAKE_MS, self, self._release)  # after the painting
+            self._painted.start()
 
     def _release(self) -> None:
         self._scheduler.importer.release()
