@@ -43,7 +43,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.errors import ErrorReporter, catching, fault
 from rcv_py.ui.shell.exporter import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
-from rcv_py.work.ahead import Preload
+from rcv_py.work.ahead import Preload, SmallPreload
 
 STYLE = "Fusion"
 SAFE = "rcv, safe mode"
@@ -214,7 +214,11 @@ class Windows(QObject):
 
 
 def run(
-    request: OpenRequest, *, ahead: Preload | None = None, door: Path | None = None, is_safe: bool = False
+    request: OpenRequest,
+    *,
+    ahead: Preload | SmallPreload | None = None,
+    door: Path | None = None,
+    is_safe: bool = False,
 ) -> int:
     """Show a window with what is wanted; return the exit code once the last window is closed.
 
@@ -228,6 +232,8 @@ def run(
     kept = Path(store.fileName()).parent
     app = start(None if is_safe else store, has_capture=request.path is not None, is_safe=is_safe)
     app.loader.ahead = ahead
+    if isinstance(ahead, SmallPreload):
+        app.ui.results.findings.ahead = ahead.findings
     windows = app.windows
     try:
         app.window.exporter.check_name(request.panel or WINDOW)

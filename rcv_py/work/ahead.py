@@ -1,4 +1,4 @@
-"""Preload a large capture before the window exists: open it, and read its waves in processes.
+"""Preload a capture before the window exists: open a large one, and read its waves in processes.
 
 ```
 main thread   ── imports of Qt ─── window ─── waves read meanwhile ── later waves
@@ -6,6 +6,8 @@ its thread    └─ open ─┐                    │
 processes     └────────┴─ read ─ read ─ read ─ read ─ read ─ read ─ findings
 ```
 Processes decode a raw capture before they read it, its beginning first.
+
+A small capture is opened at once, and a process computes its findings (`SmallPreload`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -21,9 +24,11 @@ from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.formats.locate import CaptureForm, locate, shape_of
 from rcv_py.formats.uiout.folder import WAVE_NAME
 from rcv_py.model.trace import Trace
+from rcv_py.work.findings import SMALL_BYTES, FindingsAhead
 from rcv_py.work.load import WaveStream, worth
+from rcv_py.work.machine import has_spare_core
 from rcv_py.work.opening import open_capture
-from rcv_py.work.processes import end_ahead, start_ahead
+from rcv_py.work.processes import end_ahead, may_fork, start_ahead
 
 FINDINGS_MODULE = "rcv_py.analysis.findings.detect"  # computed by processes once they have read
 
@@ -89,6 +94,39 @@ class Preload:
             self._opened.set_exception(error)
         if not self._begun.done():
             self._begun.set_result(None)
+
+
+class SmallPreload:
+    """A small capture, which takes no time to open; a process computes its findings from now on."""
+
+    processes = 0  # that read waves
+
+    def __init__(self, folder: Path, run_files: tuple[Path, ...]) -> None:
+        trace = open_capture(folder)
+        self.folder, self.findings = folder, FindingsAhead(trace, run_files)
+        self._trace: list[Trace] = [trace]  # until it is taken, not as long as the program runs
+
+    @classmethod
+    def of(cls, path: Path, run_files: tuple[Path, ...] = ()) -> SmallPreload | None:
+        """Open the decoded capture at a path, if it is small and another processor can have a copy of us."""
+        located = locate(path.expanduser().absolute())
+        if not (located.is_capture and shape_of(located.folder) is CaptureForm.DECODED):
+            return None
+        if not may_fork() or not has_spare_core():
+            return None
+        with suppress(Exception), os.scandir(located.folder) as entries:  # the window opens it, and says why
+            if sum(entry.stat().st_size for entry in entries) <= SMALL_BYTES:
+                return cls(located.folder, run_files)
+        return None
+
+    def open(self, report: Report = silent, early: Callable[[Trace], None] | None = None) -> Trace:
+        """Hand over the trace."""
+        return self._trace.pop()
+
+    def close(self) -> None:
+        """End the process; nobody wants the trace any more."""
+        self._trace.clear()
+        self.findings.close()
 
 
 def _sizes(folder: Path) -> list[int]:

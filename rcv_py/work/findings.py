@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from msgspec.structs import replace
 
@@ -17,6 +18,8 @@ from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.work import load
+from rcv_py.work.pool import WorkerPool
 from rcv_py.work.reduce import Reducer
 
 if TYPE_CHECKING:  # it imports most analyses, which a window need not wait for until it computes findings
@@ -62,10 +65,44 @@ def findings_of_trace(
     return with_predictions(trace, made, held, report, predict=predict)
 
 
+class FindingsAhead:
+    """The findings of a small capture, computed by a copy of this process while the window is made.
+
+    They are kept in pickled form: to unpickle them imports modules, which the caller chooses the time for.
+    """
+
+    def __init__(self, trace: Trace, run_files: tuple[Path, ...]) -> None:
+        self._trace, self._run_files = ref(trace), run_files
+        self._pool = WorkerPool(_pickled_findings, 1)
+        self._made = self._pool.submit(trace, run_files)
+        self._made.add_done_callback(lambda _: self._pool.close())
+
+    def is_of(self, trace: Trace, waves: str, run_files: tuple[Path, ...]) -> bool:
+        """Return whether they are the answer of `FindingsInView.find` with these arguments."""
+        return self._trace() is trace and waves == WORKING and run_files == self._run_files
+
+    def pickled(self) -> bytes | None:
+        """Wait for the findings; None if the process has none to give."""
+        try:
+            return self._made.result()
+        except Exception:  # whoever asks computes them, and meets the reason
+            return None
+
+    def close(self) -> None:
+        """End the process."""
+        self._pool.close()
+
+
+def _pickled_findings(trace: Trace, run_files: tuple[Path, ...]) -> bytes:
+    batches = [*load.WaveStream(trace.reader, trace.waves, workers=0, lod=False)]
+    return pickle.dumps(FindingsInView().find(trace, batches, run_files=run_files))
+
+
 class FindingsInView:
     """Computes the findings that a window shows, and caches those of a large capture while it is open."""
 
     def __init__(self) -> None:
+        self.ahead: FindingsAhead | None = None  # of the capture that the program was started with
         self._known: WeakKeyDictionary[Trace, dict[object, Findings]] = WeakKeyDictionary()
         self._busy = Lock()
         self._newest, self._is_closed = CancelFlag(), False
@@ -110,6 +147,8 @@ class FindingsInView:
 
     def close(self) -> None:
         """End all processes, whose results are no longer needed; return when they have ended."""
+        if self.ahead is not None:
+            self.ahead.close()
         self._is_closed = True
         self._newest.set()
         with self._busy:

@@ -8,6 +8,7 @@ from pathlib import Path
 CGROUPS = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")
 MEMINFO = Path("/proc/meminfo")
+LOAD = Path("/proc/loadavg")
 SUPPLIES = Path("/sys/class/power_supply")
 
 
@@ -17,6 +18,15 @@ def cores() -> int:
     allowed = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     quotas = [int(quota) // int(period) for quota, period in _limits("cpu.max") if quota != "max"]
     return max(1, min([allowed, *quotas]))
+
+
+def has_spare_core() -> bool:
+    """Return whether no more tasks run or want to than there are processors; False if unknown."""
+    try:
+        running = int(LOAD.read_text().split()[3].partition("/")[0])  # this one included
+    except (OSError, LookupError, ValueError):
+        return False
+    return running <= cores() > 1
 
 
 def memory() -> int | None:

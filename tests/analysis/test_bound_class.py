@@ -19,12 +19,12 @@ from rcv_py.analysis.findings.bound_class import (
     LAUNCH,
     MEMORY,
     SHOWN_NAMES,
-    BoundClass,
     LoadNumbers,
     bound_class,
     class_of,
 )
 from rcv_py.analysis.findings.detect import findings, gain_of
+from rcv_py.analysis.findings.finding import BoundClass
 from rcv_py.analysis.findings.inputs import FindingInputs, launch_shape
 from rcv_py.model.columns import of_rows
 from rcv_py.model.device import Clock

@@ -1,13 +1,16 @@
 """Results that several panels share: computed when wanted, once, for the capture that is open."""
 
 import gc
+import pickle
 import weakref
 from collections import Counter
 
 import pytest
 from msgspec.structs import replace
 
+from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.program.branches import BRANCHES
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.progress import Stage
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core import shared_results
@@ -123,6 +126,45 @@ def test_what_somebody_wants_who_is_no_panel_is_always_computed(ui, open_in, tra
     shared.want("count")
     shared.want("count", panel.visibility)
     qtbot.waitUntil(lambda: shared.cell("count").value == 1)
+
+
+class Ahead:
+    """Findings that another process made, or failed to make."""
+
+    def __init__(self, trace, pickled):
+        self._trace, self._pickled, self.asked = trace, pickled, 0
+
+    def is_of(self, trace, waves, run_files):
+        return trace is self._trace and waves == WORKING and not run_files
+
+    def pickled(self):
+        self.asked += 1
+        return self._pickled
+
+
+def test_findings_that_were_made_ahead_are_taken_once(ui, open_settled, settled, trace):
+    shared = SharedResults(ui.session, ui.scheduler, {})
+    made, computed = Findings((), why="made ahead"), []
+    shared.findings.ahead = ahead = Ahead(trace, pickle.dumps(made))
+    shared.findings.find = lambda *given, **more: computed.append(given) or "found here"
+    open_settled(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    cell = shared.cell("findings")
+    for _ in range(2):
+        shared.want("findings")
+        settled()
+    assert (cell.value.why, ahead.asked, computed) == ("made ahead", 1, [])
+    ui.session.waves.set("all")
+    settled()
+    assert (cell.value, ahead.asked) == ("found here", 1)
+
+
+def test_findings_that_no_process_made_are_found_here(ui, open_settled, trace, qtbot):
+    shared = SharedResults(ui.session, ui.scheduler, {})
+    shared.findings.ahead = Ahead(trace, None)
+    shared.findings.find = lambda *given, **more: "found here"
+    open_settled(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    shared.want("findings")
+    qtbot.waitUntil(lambda: shared.cell("findings").value == "found here")
 
 
 def test_an_unknown_result_is_an_error(ui):

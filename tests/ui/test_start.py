@@ -71,6 +71,27 @@ app.close()
 """
 
 
+AHEAD = """
+import sys
+from pathlib import Path
+from rcv_py.work import ahead
+ahead.has_spare_core = lambda: True
+small = ahead.SmallPreload.of(Path(sys.argv[1]))
+from PySide6.QtCore import QEventLoop
+from rcv_py.ui.app import start
+app = start(None, has_capture=True)
+app.ui.settings["findings.predict"] = False
+app.loader.ahead, app.ui.results.findings.ahead = small, small.findings
+app.window.show_with(sys.argv[1])
+while app.ui.results.cell("findings").value is None or not app.window.idle:
+    app.qt.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
+found = app.ui.results.cell("findings").value.findings
+print(len(found) > 0, "rcv_py.analysis.findings.detect" in sys.modules)
+app.close()
+small.close()
+"""
+
+
 LATER = """
 import numpy
 from rcv_py.tuning.pyqtgraph_import import import_pyqtgraph
@@ -149,6 +170,11 @@ def test_a_start_does_without(what: str, said: Any) -> None:
 def test_the_first_picture_does_not_wait_for_what_finds(said: Any) -> None:
     assert said["first"]
     assert {*NOT_FIRST, "pyqtgraph"}.isdisjoint(said["first"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only a copy of a process is ready at once")
+def test_a_small_capture_is_shown_with_findings_that_the_window_did_not_find() -> None:
+    assert printed(AHEAD, str(SAMPLE)).split() == ["True", "False"]
 
 
 def test_functions_of_qt_are_explained_as_they_are_without_us() -> None:

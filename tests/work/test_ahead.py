@@ -1,6 +1,7 @@
 """What is done before there is a window: a large capture is read, a small one starts nothing."""
 
 import os
+import pickle
 import sys
 from collections.abc import Iterator
 from multiprocessing import active_children
@@ -8,10 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from rcv_py.analysis.findings.finding import markdown
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import Cancelled, NotATrace
+from rcv_py.work import ahead as ahead_module
 from rcv_py.work import load, processes
-from rcv_py.work.ahead import Preload
+from rcv_py.work.ahead import Preload, SmallPreload
+from rcv_py.work.findings import FindingsInView
 from rcv_py.work.load import plan
+from rcv_py.work.opening import open_trace
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.processes import end_ahead, start_ahead
 from tests.support.opened import load_all
@@ -20,6 +26,50 @@ from tests.support.processes import wait_until
 from tests.support.programs import finished
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
+
+
+@pytest.fixture
+def may_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor is idle, and nothing forbids a copy of this process."""
+    for name in ("may_fork", "has_spare_core"):
+        monkeypatch.setattr(ahead_module, name, lambda: True)
+
+
+def test_a_process_finds_what_the_window_would_find(may_copy: None) -> None:
+    small = SmallPreload.of(SAMPLE)
+    trace, found = small.open(), small.findings
+    expected = FindingsInView().find(trace, load_all(trace, workers=0))
+    made = pickle.loads(found.pickled())
+    assert markdown("sample", made) == markdown("sample", expected)
+    assert made.numbers == expected.numbers
+    assert [one.trial for one in made.findings] == [one.trial for one in expected.findings]
+    assert found.is_of(trace, WORKING, ())
+    assert not found.is_of(open_trace(SAMPLE), WORKING, ()), "another time it is read again"
+    assert not found.is_of(trace, "all", ())
+    assert not found.is_of(trace, WORKING, (SAMPLE / "run.csv",))
+    wait_until(lambda: not active_children(), "the end of the process")
+
+
+def test_a_process_that_is_ended_finds_nothing(may_copy: None) -> None:
+    small = SmallPreload.of(SAMPLE)
+    small.close()
+    assert small.findings.pickled() is None
+    assert not active_children()
+
+
+def test_only_a_small_capture_has_its_findings_made_ahead(
+    may_copy: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert SmallPreload.of(tmp_path) is None
+    broken = tmp_path / "ui_output"
+    broken.mkdir()
+    (broken / "filenames.json").write_text("{")
+    assert SmallPreload.of(broken) is None
+    monkeypatch.setattr(ahead_module, "SMALL_BYTES", 1000)
+    assert SmallPreload.of(SAMPLE) is None
+    monkeypatch.undo()
+    assert SmallPreload.of(SAMPLE) is None, "Qt is loaded"
+    assert not active_children()
 
 
 @pytest.fixture

@@ -91,3 +91,24 @@ def test_a_battery_that_is_discharged_is_that_of_the_computer(
             (tmp_path / name / file).write_text(f"{text}\n")
     monkeypatch.setattr(machine, "SUPPLIES", tmp_path)
     assert on_battery() is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"0.4 0.5 0.6 1/300 {CORES}", True),
+        (f"9.0 0.5 0.6 {CORES}/300 7", True),
+        (f"0.0 0.5 0.6 {CORES + 1}/300 7", False),
+        ("0.0 0.5", False),
+        ("what is this file", False),
+    ],
+)
+def test_a_core_is_spare_if_no_task_waits_for_one(
+    text: str, expected: bool, group: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "LOAD", tmp_path / "loadavg")
+    assert not machine.has_spare_core(), "nobody says"
+    machine.LOAD.write_text(text)
+    assert machine.has_spare_core() is expected
+    monkeypatch.setattr(machine, "cores", lambda: 1)
+    assert not machine.has_spare_core()

@@ -11,6 +11,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.device.memory_roof import memory_roof
+from rcv_py.analysis.findings.finding import BoundClass, SupportingNumber
 from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs, is_scratch
 from rcv_py.base.text import Message, capitalized
 
@@ -47,33 +48,6 @@ class LoadNumbers(NamedTuple):
     def is_at_memory(self) -> bool:
         """Whether waves wait for bytes that memory can have delivered, near its roof."""
         return RATE <= self.of_roof <= CACHED and self.waits >= WAITS
-
-
-class SupportingNumber(NamedTuple):
-    """A number that supports the class."""
-
-    id: str
-    value: float
-    text: str
-
-
-class BoundClass(NamedTuple):
-    """What limits a kernel."""
-
-    name: str
-    sentence: str  # at most twelve words
-    detail: str  # the same with more numbers
-    numbers: tuple[SupportingNumber, ...]  # that support it, the deciding number first
-
-    @property
-    def evidence(self) -> SupportingNumber:
-        """The number that decided."""
-        return self.numbers[0]
-
-    def as_json(self) -> dict[str, object]:
-        """As plain values, for JSON."""
-        numbers = [{**one._asdict(), "value": round(one.value, 6)} for one in self.numbers]
-        return {**self._asdict(), "numbers": numbers}
 
 
 class ClassRule(NamedTuple):

@@ -12,7 +12,6 @@ from rcv_py.base.text import Message, capitalized, count, join_texts, joined_tex
 from rcv_py.model.ids import WaveId
 
 if TYPE_CHECKING:  # it imports most analyses, and views of findings open before any are computed
-    from rcv_py.analysis.findings.bound_class import BoundClass
     from rcv_py.analysis.whatif.changes import Change
 
 SIMD_CYCLES = "cycles in which a SIMD held a traced wave"
@@ -348,6 +347,33 @@ def short_percent(share: float) -> str:
 def gain_percent(gain: float) -> str:
     """A share of the kernel's duration as text."""
     return percent(round(gain * 1_000_000), 1_000_000)
+
+
+class SupportingNumber(NamedTuple):
+    """A number that supports the class."""
+
+    id: str
+    value: float
+    text: str
+
+
+class BoundClass(NamedTuple):
+    """What limits a kernel."""
+
+    name: str
+    sentence: str  # at most twelve words
+    detail: str  # the same with more numbers
+    numbers: tuple[SupportingNumber, ...]  # that support it, the deciding number first
+
+    @property
+    def evidence(self) -> SupportingNumber:
+        """The number that decided."""
+        return self.numbers[0]
+
+    def as_json(self) -> dict[str, object]:
+        """As plain values, for JSON."""
+        numbers = [{**one._asdict(), "value": round(one.value, 6)} for one in self.numbers]
+        return {**self._asdict(), "numbers": numbers}
 
 
 class KeyNumber(NamedTuple):

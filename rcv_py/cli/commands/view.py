@@ -15,7 +15,7 @@ from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import SelectedPlace, Selection
 from rcv_py.state.single_instance import OpenRequest, address, hand_over
 from rcv_py.tuning import memory
-from rcv_py.work.ahead import Preload
+from rcv_py.work.ahead import Preload, SmallPreload
 
 PICTURE = Path("rcv.png")
 AROUND = 500  # cycles that a picture shows on either side of a moment
@@ -63,7 +63,8 @@ def run(options: ViewOptions) -> int:
 
 def _show(options: ViewOptions, request: OpenRequest, door: Path | None) -> int:
     """Open a window of this process, whose capture is read while Qt is imported."""
-    ahead = None if options.folder is None else Preload.of(options.folder)
+    folder, files = options.folder, tuple(map(Path, request.run_files))
+    ahead = None if folder is None else Preload.of(folder) or SmallPreload.of(folder, files)
     memory.begin_start()
     try:
         from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used

@@ -21,7 +21,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.frame_budget import Posts, one_shot
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import GcGate
-from rcv_py.work.ahead import Preload
+from rcv_py.work.ahead import Preload, SmallPreload
 from rcv_py.work.load import SMALL_JOB_BYTES, STAGE, WaveReduction, WaveStream, plan, prepare
 from rcv_py.work.machine import half_of_memory
 from rcv_py.work.processes import end_ahead
@@ -55,7 +55,7 @@ class Loader(QObject):
         super().__init__()
         self._session, self._settings = session, settings
         self._open_path = open_path or _open_folder
-        self.ahead: Preload | None = None  # a capture whose reading began before the window existed
+        self.ahead: Preload | SmallPreload | None = None  # a capture opened before the window existed
         self._load: _Load | None = None
         self.reached: Stage | None = None  # reading progress, reported with the waves
         self._ended: list[_Load] = []  # stopped, but perhaps still finishing a file
@@ -78,7 +78,8 @@ class Loader(QObject):
             ahead.close()
             ahead = None
         open_it = partial(self._open_path, Path(path)) if ahead is None else ahead.open
-        stream_of = partial(_stream_of, workers) if ahead is None else lambda _: ahead.stream()
+        here = partial(_stream_of, workers)
+        stream_of = (lambda _: ahead.stream()) if isinstance(ahead, Preload) else here
         self._load = _Load(self, open_it, stream_of, self._settings["sources.map"])
 
     def cancel(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from operator import itemgetter
@@ -26,7 +27,7 @@ from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.session import Session
 from rcv_py.state.wave_store import Snapshot, WaveStore
 from rcv_py.ui.core.scheduler import MORE, Request, Scheduler, Visibility
-from rcv_py.work.findings import FindingsInView, is_small
+from rcv_py.work.findings import FindingsAhead, FindingsInView, is_small
 
 if TYPE_CHECKING:  # it imports the drawing of wave rows
     from rcv_py.work.playing import Recordings
@@ -64,6 +65,7 @@ def waves_note(session: Session) -> str:
 
 
 STREAM_MS = 800
+IN_FINDINGS = ("rcv_py.analysis.whatif.hoist",)  # modules of objects in them
 
 Ask = Callable[[Reduction[Any, Any]], Any]  # the answer of a reduction over all waves read
 
@@ -292,6 +294,9 @@ class _Result(QObject):
         if trace is None or store is None:
             return False
         name, is_streaming = self._session.waves.value, self._session.is_streaming
+        files, ahead = self._session.run_files, self._all.findings.ahead if self._by_name else None
+        if ahead is not None and ahead.is_of(trace, name, files) and not is_streaming:
+            return self._wait_for(ahead, (store.batches, name, False))
         if isinstance(self._job, LazyJob):
             self._scheduler.importer.when_imported((self._job.module,), self._import)
             return False
@@ -310,6 +315,26 @@ class _Result(QObject):
         answer = partial(self._answer, self._job, read, name, rows, self.request.new_flag())
         self.request.run(answer, self._take)
         return True
+
+    def _wait_for(self, ahead: FindingsAhead, of: tuple[tuple[WaveBatch, ...], str, bool]) -> bool:
+        """Take findings that another process makes or has made; return whether they are new."""
+        if self._of is not None and self._of[1:] == of[1:]:
+            return False
+        self._of = of
+
+        def take(pickled: bytes | None) -> None:
+            if pickled is not None:
+                self._scheduler.importer.when_imported(IN_FINDINGS, lambda: self._unpickle(of, pickled))
+                return
+            self._all.findings.ahead = self._of = None
+            self.request.ask()
+
+        self.request.run(ahead.pickled, take)
+        return True
+
+    def _unpickle(self, of: object, pickled: bytes) -> None:
+        if self._of is of:  # the capture is still open
+            self._take(pickle.loads(pickled))
 
     def _import(self) -> None:
         """Make the job.  UI thread only: a module that two threads import at once may be half made."""
