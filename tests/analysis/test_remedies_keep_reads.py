@@ -132,12 +132,11 @@ def assert_same(trace: Trace, changes: tuple[Change, ...]) -> None:
     own |= {wait for one in hoists for wait in (one.wait, *one.between)}
     is_relaxed = any(isinstance(change, Relax) for change in changes)
     is_renamed = any(one.registers for one in hoists)
-    for before in recordings(trace):
+    for before, waves in zip(recordings(trace), unchanged(trace), strict=True):
         after = before
         for change in changes:
             after = change.of(after)
-        for wave in range(min(WAVES, len(before.first) - 1)):
-            old = Machine(before, trace, set(), waits_at_use=False).run(wave)
+        for wave, old in enumerate(waves):
             new = Machine(after, trace, own, waits_at_use=is_relaxed).run(wave)
             assert set(new.reads) == set(old.reads)
             if not is_renamed:
@@ -152,6 +151,18 @@ def assert_same(trace: Trace, changes: tuple[Change, ...]) -> None:
 def recordings(trace: Trace) -> list[Recording]:
     rows = np.flatnonzero(trace.waves.se == trace.waves.se[0])[: 4 * WAVES]
     return [recording(one) for one in streams(trace, trace.reader.read(rows.tolist()).waves)]
+
+
+@cache
+def unchanged(trace: Trace) -> list[list[Seen]]:
+    """What the waves of each recording see."""
+    return [
+        [
+            Machine(one, trace, set(), waits_at_use=False).run(wave)
+            for wave in range(min(WAVES, len(one.first) - 1))
+        ]
+        for one in recordings(trace)
+    ]
 
 
 def proposed(trace: Trace) -> Iterator[tuple[Change, ...]]:
@@ -230,10 +241,9 @@ def test_arguments_that_a_launch_could_load_depend_on_no_instruction(name: str, 
 
 def assert_preloaded(trace: Trace, rows: list[int]) -> None:
     """No register that these loads read was written before, in any execution."""
-    for one in recordings(trace):
-        for wave in range(min(WAVES, len(one.first) - 1)):
-            reads = Machine(one, trace, set(), waits_at_use=False).run(wave).reads
-            of = {token: places for token, places in reads.items() if int(one.line[token]) in rows}
+    for one, waves in zip(recordings(trace), unchanged(trace), strict=True):
+        for seen in waves:
+            of = {token: places for token, places in seen.reads.items() if int(one.line[token]) in rows}
             assert not [place for places in of.values() for place in places if place[1] >= 0]
 
 
