@@ -43,7 +43,7 @@ from rcv_py.work.whatif import quick_player
 from tests.support.opened import VARIED, sample_trace, traces_of
 from tests.support.slow_replay import play as play_slowly
 
-UNITS = 2  # compute units of a capture: all of them are alike
+UNITS = 1  # compute units of a capture: all of them are alike
 LINE: list[Callable[[int, int], Change]] = [
     lambda line, other: Free((line,)),
     lambda line, other: Latency((line,), cycles=0),

@@ -48,8 +48,8 @@ def shown_of(path: Path) -> Shown:
     return trace, batch, written(trace, batch)
 
 
-shown = fixture_of_each(lambda name: shown_of(sample_path(name)), ["matmul_tiled", "vector_add"])
-looping = fixture_of(lambda: shown_of(sample_path("matmul_tiled")))  # One with loops and sources
+shown = fixture_of_each(lambda name: shown_of(sample_path(name)), ["matmul_small", "vector_add"])
+looping = fixture_of(lambda: shown_of(sample_path("matmul_small")))  # One with loops and sources
 
 
 def test_slices_are_the_tokens_and_the_states(shown: Shown) -> None:

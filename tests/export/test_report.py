@@ -44,7 +44,7 @@ from tests.support.report_inputs import report_inputs
 from tests.support.samples import sample_path, write_sample
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
-LOOPING, SHORT, SAMPLED = NAMES = ("matmul_tiled", "vector_add", "pc_sampling")
+LOOPING, SHORT, SAMPLED = NAMES = ("matmul_small", "vector_add", "pc_sampling")
 Reports = dict[str, Report]
 _BAR = re.compile(r"(?<!\\)\|")
 
