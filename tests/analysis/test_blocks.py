@@ -40,6 +40,11 @@ def spans(table: Blocks) -> list[tuple[int, int]]:
     return list(zip(table.first.tolist(), table.stop.tolist(), strict=True))
 
 
+def test_blocks_of_a_program_are_found_once() -> None:
+    code = sample_trace("matmul_tiled").code
+    assert blocks(code) is blocks(code)
+
+
 def test_operands_tell_where_a_branch_goes() -> None:
     how = flow(NESTED)
     assert how.target.tolist() == [-1, -1, -1, -1, 3, 2, -1]

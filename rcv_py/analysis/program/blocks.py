@@ -34,7 +34,7 @@ from rcv_py.base.record import Record
 from rcv_py.base.runs import borders, distinct
 from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import ColumnTable
+from rcv_py.model.columns import ColumnTable, memoized
 
 
 class Label(NamedTuple):
@@ -102,6 +102,15 @@ def blocks(code: CodeTable, jumps: Branches | None = None) -> Blocks:
     The target is the operand of a direct branch, else the targets of recorded jumps (`jumps`).  A recorded
     jump that contradicts its operand (tokens are missing in the record) is ignored.
     """
+    return _without_record(code) if jumps is None else _blocks(code, jumps)
+
+
+@memoized
+def _without_record(code: CodeTable) -> Blocks:
+    return _blocks(code, None)
+
+
+def _blocks(code: CodeTable, jumps: Branches | None) -> Blocks:
     n = len(code)
     how = flow(code)
     source = np.flatnonzero(how.target >= 0)

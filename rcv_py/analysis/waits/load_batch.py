@@ -74,9 +74,10 @@ def load_batch(code: CodeTable, architecture: Architecture, wait: int, counter: 
     for _ in range(MAX_STEPS):
         walk = _Walk(code, architecture, wait, counter, carried)
         walk.down(rules.most(counter) - left)
-        if walk.writers <= carried:
+        writers = walk.writers
+        if writers <= carried:
             break
-        carried |= walk.writers
+        carried |= writers
     if not walk.loads:
         return None
     loaded = reduce(or_, (registers(code.text[row].strip()).writes for row in walk.loads))
