@@ -19,6 +19,7 @@ from rcv_py.features.isa.arrows import LEGEND, MIN_PX
 from rcv_py.features.isa.program import ProgramStructure
 from rcv_py.features.isa.result import LABELS, LINES
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import memoized
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
@@ -113,7 +114,7 @@ def isa_rows(
         trace=trace,
         costs=costs,
         text=tuple(text),
-        place=tuple(known_place(trace, row, full=True) for row in range(len(code))),
+        place=_places(trace),
         cost=cost,
         reason=reason,
         total=total,
@@ -122,6 +123,12 @@ def isa_rows(
         program=structure,
         live=live,
     )
+
+
+@memoized
+def _places(trace: Trace) -> tuple[str, ...]:
+    """The source place of each row; costs change often while waves arrive, and places never do."""
+    return tuple(known_place(trace, row, full=True) for row in range(len(trace.code)))
 
 
 def rows_at_leaf(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
