@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +13,10 @@ import pytest
 from rcv_py.cli.mcp.handler import TIMEOUT_S, ClientRequest, ToolHandler, command_pool
 from rcv_py.cli.mcp.tools import AllowedPaths
 from tests.support.mcp_client import McpClient
-from tests.support.paths import ROOT
 from tests.support.processes import gone, wait_until
+from tests.support.samples import write_sample
 
-SAMPLE = "matmul_tiled"
+SAMPLE = "matmul_small"
 SLOW = r"(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+\d{9}$"
 
 
@@ -25,7 +24,7 @@ SLOW = r"(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+(s|ss|.)+\d{9}$"
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one sample capture."""
     place = tmp_path_factory.mktemp("hostile").resolve()
-    shutil.copytree(ROOT / "sample_traces" / SAMPLE, place / SAMPLE)
+    write_sample(SAMPLE, place / SAMPLE)
     return place
 
 
@@ -130,11 +129,11 @@ def test_a_flood_of_calls_is_answered_or_refused_and_those_cancelled_are_forgott
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes of this kind")
-def test_a_process_that_does_not_answer_is_replaced(tmp_path: Path) -> None:
+def test_a_process_that_does_not_answer_is_replaced(place: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)  # nobody reads it: who opens it to write waits forever
     with command_pool(timeout_s=2.0, processes=1) as pool:
-        handler = ToolHandler(AllowedPaths.of(ROOT / "sample_traces", tmp_path), pool)
+        handler = ToolHandler(AllowedPaths.of(place, tmp_path), pool)
         told = handler.call("export", {"folder": SAMPLE, "to": "speedscope", "out": "pipe"}, ClientRequest())
         assert "stopped after 2 seconds" in told.text
         pool._timeout_s = TIMEOUT_S  # a new process takes longer than that to start on a busy machine

@@ -11,6 +11,7 @@ from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.commands.shot import WINDOW_PACKAGES
 from tests.support.paths import ROOT
 from tests.support.programs import finished
+from tests.support.samples import sample_path
 
 SAMPLE = str(ROOT / "sample_traces" / "matmul_tiled")
 NOT_THERE = (
@@ -35,13 +36,14 @@ def test_the_window_says_what_to_install(words: list[str]) -> None:
 
 
 def test_every_other_command_starts() -> None:
+    folder = str(sample_path("matmul_small"))
     code = (
         "from importlib import import_module\n"
         "from rcv_py.cli.options.commands import COMMANDS, MODULES\n"
         "for name in COMMANDS: import_module(MODULES[name])\n"
         "from rcv_py.cli.main import main\n"
         "for words in (['triage'], ['hotspot'], ['causes', '--json'], ['check']):\n"
-        f"    assert main([words[0], {SAMPLE!r}, *words[1:]]) == 0, words\n"
+        f"    assert main([words[0], {folder!r}, *words[1:]]) == 0, words\n"
     )
     done = without_window(code)
     assert (done.returncode, done.stderr) == (0, "")
@@ -54,9 +56,10 @@ def test_the_api_works() -> None:
 
 
 def test_the_tools_for_agents_work() -> None:
+    folder = str(sample_path("matmul_small"))
     code = (
         "from rcv_py.cli.mcp.handler import CommandRunner\n"
-        f"outcome = CommandRunner()(['triage', {SAMPLE!r}, '--json'], 0)\n"
+        f"outcome = CommandRunner()(['triage', {folder!r}, '--json'], 0)\n"
         "print(outcome.meta['rcv/exit'], outcome.document['findings'][0]['title'])\n"
     )
     done = without_window(code)
