@@ -15,8 +15,8 @@ import sys
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from importlib.abc import InspectLoader
-from importlib.util import decode_source, find_spec
+from importlib.machinery import SourceFileLoader
+from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
 from types import CodeType
@@ -37,17 +37,15 @@ STUB = f"import {__name__} as late\nlate.put_off(globals())\n"
 _COMPILE = builtins.compile
 
 
-class _Source(InspectLoader):
+class _Source(SourceFileLoader):
     """Runs a module as an import would."""
 
     def __init__(self, text: Any, file: str) -> None:
-        self._text, self._file = text, file
+        super().__init__(file, file)
+        self._text = text
 
     def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self._text, self._file)
-
-    def get_source(self, fullname: str) -> str:
-        return decode_source(self._text)
+        return self.source_to_code(self._text, self.path)
 
 
 _sources: dict[str, _Source] = {}  # of modules that have not run yet
