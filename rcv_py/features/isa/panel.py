@@ -31,6 +31,7 @@ from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
 from rcv_py.ui.widgets.empty_state import page
 
 NO_COST = "No instruction has a cost."
+WAIT_MS = 20  # between two looks whether the first rows can be made
 COLUMNS = (  # that the menu shows and hides: id, title, key, tip
     ("address", "Column of addresses", "Ctrl+Alt+Shift+V", "Show the address of each instruction."),
     ("source", "Column of source places", "Ctrl+Alt+Shift+X", "Show the source line of each instruction."),
@@ -191,12 +192,15 @@ class IsaPanel(CodePanel):
         unfit, fit = modes[::-1] if trace.has_pc_samples and not trace.has_thread_trace else modes
         if self.facts.mode is unfit:
             self.set_annotation(fit)
-        self._compute()
+        self._updates.ask()  # in a moment all waves may be there
         self._search()
 
     def _compute(self) -> None:
         trace, job = self.session.trace.value, cost_job(self.session)
         if trace is None or job is None or self.empty.is_empty:
+            return
+        if self._rows is None and self.facts.is_due:
+            self._updates.ask(WAIT_MS)  # or sooner: the answer asks, too
             return
         self._cost_key = self._key()
         idle, mode = self.ui.settings["isa.show_idle"], self.facts.mode

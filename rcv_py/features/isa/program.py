@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property, partial
+from operator import is_not
 from typing import NamedTuple
 
 import numpy as np
@@ -140,6 +141,7 @@ class IsaFacts(QObject):
         self._ui, self._panel, self._changed = ui, panel, changed
         self.mode = Annotation.TOTAL
         self.program: ProgramStructure | None = None  # the structure that was made last
+        self._shown: list[object] = [None, None]  # branches, and what the mode needed, at the last structure
         for name in ("branches", *NEEDS.values()):
             ui.results.cell(name).watch(self._arrived)
 
@@ -159,6 +161,7 @@ class IsaFacts(QObject):
 
     def structure(self, trace: Trace) -> Callable[[], ProgramStructure]:
         """Return a function for a thread that returns the structure of the code, made once."""
+        self._shown = self._shown_now
         found, known = self._ui.results.cell("branches").value, self.program
         if known is not None and known.trace is trace and known.branches is found:
             return lambda: known
@@ -183,5 +186,17 @@ class IsaFacts(QObject):
         return why_not(mode, self.ingredients()(trace.code, costs, True))
 
     def _arrived(self) -> None:
-        if self._ui.session.trace.value is not None:
+        """Report an answer that is shown: other panels want some of these results, too."""
+        if self._ui.session.trace.value is not None and any(map(is_not, self._shown_now, self._shown)):
             self._changed()
+
+    @property
+    def _shown_now(self) -> list[object]:
+        return [self._ui.results.cell(name).value for name in ("branches", NEEDS.get(self.mode, "branches"))]
+
+    @property
+    def is_due(self) -> bool:
+        """Return whether branches of all waves come in a moment: until then rows would be made twice."""
+        store, results = self._ui.session.store, self._ui.results
+        is_over = store is not None and store.is_complete and not self._ui.session.is_streaming
+        return is_over and results.cell("branches").value is None and results.is_due("branches")

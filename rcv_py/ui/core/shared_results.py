@@ -26,7 +26,7 @@ from rcv_py.state.cell import Cell
 from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.session import Session
 from rcv_py.state.wave_store import Snapshot, WaveStore
-from rcv_py.ui.core.scheduler import MORE, Request, Scheduler, Visibility
+from rcv_py.ui.core.scheduler import MORE, Request, Scheduler, State, Visibility
 from rcv_py.work.findings import FindingsAhead, FindingsInView, is_small
 
 if TYPE_CHECKING:  # it imports the drawing of wave rows
@@ -180,6 +180,10 @@ class SharedResults(QObject):
     def let_go(self, name: str, visibility: Visibility) -> None:
         """Cancel what was wanted with a `visibility`: the widget shows something else now."""
         self._results[name].let_go(visibility)
+
+    def is_due(self, name: str) -> bool:
+        """Return whether an answer was requested and has not come."""
+        return self._results[name].request.state is not State.IDLE
 
     def stage(self, name: str) -> Stage | None:
         """Return the stage of the answer under way, None if there is none or it is unknown."""

@@ -11,6 +11,7 @@ from rcv_py.analysis.latency.hidden_latency import HiddenLatency
 from rcv_py.base import colors
 from rcv_py.features.isa.ink import pieces
 from rcv_py.features.isa.panel import IsaPanel
+from rcv_py.features.isa.rows import IsaRows, isa_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core import shared_results
@@ -199,3 +200,39 @@ def test_bars_are_in_sight_when_there_is_little_room_and_wide_when_there_is_much
     assert shown_width(isa, "text") >= 270
     isa.resize(1400, 400)
     assert shown_width(isa, "cost") >= 250
+
+
+def test_a_result_that_the_bars_do_not_show_takes_no_rows_again(
+    isa: IsaPanel, ui: UiContext, settled: Settled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[Annotation] = []
+    monkeypatch.setattr(
+        "rcv_py.features.isa.panel.isa_rows",
+        lambda *given: taken.append(given[3]) or isa_rows(*given),
+    )
+    settled()
+    ui.results.want("attribution")
+    settled()
+    assert ui.results.cell("attribution").value is not None
+    assert taken == []
+    choose(isa, Annotation.CAUSES)
+    settled()
+    assert taken == [Annotation.CAUSES]
+    ui.results.cell("attribution").notify()
+    settled()
+    assert taken == [Annotation.CAUSES]
+
+
+def test_the_first_rows_are_taken_once_with_branches(
+    isa_alone: IsaPanel,
+    ui: UiContext,
+    open_settled: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken: list[IsaRows] = []
+    take = isa_alone._take_rows
+    monkeypatch.setattr(isa_alone, "_take_rows", lambda rows: taken.append(rows) or take(rows))
+    open_settled(trace(), [two_waves()])
+    assert len(taken) == 1
+    assert taken[0].program.branches is not None
+    assert taken[0].program.branches is ui.results.cell("branches").value
