@@ -48,21 +48,19 @@ settings.load_profile("rcv")
 
 _NUMBERS = count()
 MACHINE_CODE = "NUMBA_CACHE_DIR"
-LONGEST = (  # files that take long, which are begun first: two processes then end at about the same time
-    *("cli/test_schemas.py", "ui/test_late_panels.py", "ui/test_copy_command.py", "ui/test_access.py"),
-    *("cli/test_golden.py", "ui/test_hostile_texts.py", "analysis/test_reductions.py"),
-    *("cli/test_exit_codes.py", "ui/test_window.py", "fuzz/test_short.py", "cli/test_mcp.py"),
-    *("cli/test_bombs.py", "work/test_executors.py", "cli/test_mcp_root.py", "work/test_reduce.py"),
-    *("analysis/test_workgroups.py", "ui/test_shot.py", "analysis/test_bounds.py"),
-    *("cli/test_options.py", "export/test_report.py", "cli/test_hostile_text.py"),
-    *("formats/test_fuzz.py", "ui/test_parts.py", "cli/test_failing_exports.py"),
-    *("synth/test_same_bytes.py", "features/source/test_beside.py", "cli/test_numbers.py"),
-    *("ui/test_sleep.py", "cli/test_mcp_hostile.py", "work/test_killed_commands.py"),
-    *("features/occupancy/test_panels.py", "analysis/test_findings.py", "ui/test_layouts.py"),
-    *("ui/test_pc_sampling.py", "analysis/test_compare_rebuilds.py", "work/test_pool.py"),
-    *("ui/test_export.py", "ui/test_many_captures.py", "ui/test_mistakes.py", "cli/test_export.py"),
-    *("ui/test_file_writer.py", "features/compare/test_trend_command.py"),
-    *("features/counters/test_panel.py", "features/time/test_panels.py", "formats/raw/test_official.py"),
+LONGEST = (  # files that take 7 s or more are begun first: processes then end at about the same time
+    *("cli/test_schemas.py", "cli/test_exit_codes.py", "ui/test_same_tomorrow.py", "ui/test_shot.py"),
+    *("test_automation.py", "cli/test_mcp.py", "cli/test_bombs.py", "analysis/test_kernel_change.py"),
+    *("ui/test_hostile_texts.py", "analysis/test_reductions.py", "cli/test_failing_exports.py"),
+    *("analysis/test_prediction_truth.py", "fuzz/test_short.py", "ui/test_copy_command.py"),
+    *("cli/test_compiled.py", "cli/test_numbers.py", "cli/test_options.py", "work/test_executors.py"),
+    *("cli/test_mcp_hostile.py", "synth/test_same_bytes.py", "ui/test_late_panels.py"),
+    *("analysis/test_whatif_limits.py", "cli/test_hostile_text.py", "formats/test_fuzz.py"),
+    *("features/findings/test_one_answer.py", "cli/test_mcp_root.py", "analysis/test_findings.py"),
+    *("features/source/test_beside.py", "formats/raw/test_official.py", "formats/test_invariants.py"),
+    *("export/test_report.py", "work/test_reduce.py", "test_skill.py", "api/test_capture.py"),
+    *("ui/test_layouts.py", "cli/test_golden.py", "features/record/test_command.py"),
+    *("api/test_same_numbers.py", "features/compare/test_panel.py", "features/compare/test_command.py"),
 )
 OF_SOURCES = (
     *("results/test_columns.py", "results/test_glossary.py", "test_catalogues.py", "test_house.py"),
