@@ -268,9 +268,9 @@ def test_a_path_out_of_the_folder_is_never_opened(tmp_path: Path, monkeypatch: p
     assert run_places.split_files(tmp_path / "k.co", [[one, other] for one in names for other in names]) == []
 
 
-@pytest.mark.parametrize("code", SPLIT, ids=lambda code: code.stem)
 @pytest.mark.parametrize("kind", ["dwo", "dwp"])
-def test_damage_of_a_split_file_costs_inlined_calls_alone(code: Path, kind: str) -> None:
+def test_damage_of_a_split_file_costs_inlined_calls_alone(kind: str) -> None:
+    code = SPLIT[0]  # their GPU is not asked for
     found = CodeObject.open(code)
     addresses = [one.address for one in found.kernels]
     file = f"{code.name}-{code.stem}.dwo" if kind == "dwo" else f"{code.name}.dwp"
