@@ -61,12 +61,6 @@ def test_one_wave() -> None:
     assert "no wave" in refused("loops", folder, "--wave", "se9/simd1/slot0/wv0")
 
 
-@pytest.mark.parametrize("command", ["loops", "bubbles"])
-def test_a_capture_without_waves_is_a_sentence(command: str) -> None:
-    assert "no traced waves" in printed(command, SAMPLES / "pc_sampling")
-    printed_json(command, SAMPLES / "pc_sampling")
-
-
 def test_limits(tmp_path: Path) -> None:
     """Of 512 registers 160 are used: three waves a SIMD.  One workgroup of eight waves fits 65,536 bytes."""
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
