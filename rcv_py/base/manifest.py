@@ -8,9 +8,12 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec.structs import replace
 
 from rcv_py.base.problems import Affects
+from rcv_py.base.record import Value
 
 FEATURES = "rcv_py.features"
 WORKING = "working"  # as rcv_py.analysis.waves.populations has it, which needs numpy
@@ -26,7 +29,7 @@ class Group(Enum):
     AGENTS = "Agents, scripts and the shell"
 
 
-class CommandEntry(NamedTuple):
+class CommandEntry(Value):
     """A command, and its place in the help: its group, sorted by `order`."""
 
     name: str  # the word of a command line; for `isa-docs` the class IsaDocsOptions of `options`
@@ -36,7 +39,7 @@ class CommandEntry(NamedTuple):
     former: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # old names → the options they imply
 
 
-class PanelCommand(NamedTuple):
+class PanelCommand(Value):
     """An action of a panel that menus and palette know before the panel's module is imported."""
 
     id: str
@@ -49,7 +52,7 @@ class PanelCommand(NamedTuple):
     why_not: str = ""  # method of the panel that returns why the action cannot run, "" if it can
 
 
-class PanelEntry(NamedTuple):
+class PanelEntry(Value):
     """A panel's place in the window.
 
     `area`: left, wave, details, time, time_below, code, source, bottom; apart: a separate window.  Panels of
@@ -78,7 +81,7 @@ class PanelEntry(NamedTuple):
     has_commands: bool = False  # its class has further commands, for which its module is imported at once
 
 
-class Feature(NamedTuple):
+class Feature(Value):
     """One question that the program answers, and all that it adds for it."""
 
     id: str = ""  # the name of its folder
@@ -93,13 +96,13 @@ class Feature(NamedTuple):
 
     def named(self, folder: str) -> Feature:
         """Return the feature with the name of its folder, and panels with the full names of their classes."""
-        own = self._replace(id=folder)
+        own = replace(self, id=folder)
         panels = []
         for panel in self.panels:
             usual = f":{''.join(map(str.capitalize, panel.id.split('_')))}Panel"
             target = panel.target if ":" in panel.target else panel.target + usual
-            panels.append(panel._replace(target=own.module(target)))
-        return own._replace(panels=tuple(panels))
+            panels.append(replace(panel, target=own.module(target)))
+        return replace(own, panels=tuple(panels))
 
 
 @cache

@@ -1,12 +1,12 @@
 """Every option: one table of name, type, default, bounds and a sentence."""
 
-from typing import NamedTuple
+from rcv_py.base.record import Value
 
 VARIABLE = "RCV_LANGUAGE"  # names the language of shown texts
 SYSTEM = "system"  # follows the desktop
 
 
-class Option(NamedTuple):
+class Option(Value):
     """One setting of the viewer.  `choices`, if any, limits text; `low` and `high` limit numbers."""
 
     name: str

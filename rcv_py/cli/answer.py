@@ -6,9 +6,10 @@ from contextlib import redirect_stdout
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from msgspec import field
+from msgspec.structs import replace
 
 from rcv_py import __version__
 from rcv_py.analysis.core.search import find
@@ -34,7 +35,7 @@ NAME = 24  # characters kept of a name that is neither a path nor a long text
 _STEPS = ((False, GAP), (True, GAP), (True, " "))  # whether headings are in lines of one word, and the gap
 
 
-class TextColumn(NamedTuple):
+class TextColumn(Value):
     """How a column is printed: numbers to the right; `elastic` is the end that may be cut to fit."""
 
     title: str
@@ -148,7 +149,7 @@ def _translated(
     columns: Sequence[TextColumn], rows: Iterable[Sequence[object]]
 ) -> tuple[list[TextColumn], list[Sequence[object]]]:
     """Titles and cells in the selected language; texts of the capture stay as they are."""
-    titled = [column._replace(title=translated(column.title)) for column in columns]
+    titled = [replace(column, title=translated(column.title)) for column in columns]
     is_data = [column.is_data or column.elastic == "left" for column in columns]
     said: list[Sequence[object]] = [
         [cell if as_is else translated(str(cell)) for cell, as_is in zip(row, is_data, strict=True)]
@@ -186,20 +187,20 @@ _FILTERS = (
 )  # fmt: skip
 
 
-class Facts(NamedTuple):
+class Facts(Value):
     """Names and values, printed as two columns."""
 
     rows: Sequence[tuple[str, str]]
 
 
-class TextGrid(NamedTuple):
+class TextGrid(Value):
     """Cells that are not the table of a result, printed below their headings."""
 
     columns: Sequence[TextColumn]
     rows: Sequence[Sequence[object]]
 
 
-class TextTable(NamedTuple):
+class TextTable(Value):
     """A table for people; unknown values read as `unknown`, source paths of the trace are shortened."""
 
     table: ResultTable

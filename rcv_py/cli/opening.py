@@ -318,7 +318,7 @@ def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveCh
     rows = rows if choice.rows is None else rows & choice.rows
     what = "working " if choice.name == WORKING and choice.rows is not None else ""
     text = Message("{0:,} {1}{2} of {3:,}", len(rows), what, "wave" if len(rows) == 1 else "waves", choice.of)
-    return choice._replace(rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
+    return replace(choice, rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
 
 
 def refuse(trace: Trace, options: OfWaves, why: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.csv_text import CsvWriter, csv_cell
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import Report, Stage, silent
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, encodable
 from rcv_py.base.whole_files import whole_file, whole_path
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
@@ -37,7 +38,7 @@ Column = np.ndarray | DictionaryColumn | list[str]
 Columns = dict[str, Column]
 
 
-class ExportTable(NamedTuple):
+class ExportTable(Value):
     """One table: `make` returns all of it, or `part` the rows of one batch of waves."""
 
     text: str

@@ -7,8 +7,9 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from rcv_py.base.record import Value
 from rcv_py.model.trace import Trace
 
 CAPTURES = 8
@@ -16,7 +17,7 @@ FILE_BYTES = 512 << 20  # of files other than waves, over all captures that are 
 Mark = tuple[Any, ...]
 
 
-class _Entry(NamedTuple):
+class _Entry(Value):
     """A cached capture, valid as long as its files do not change."""
 
     mark: Mark

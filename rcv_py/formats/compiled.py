@@ -193,7 +193,7 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
     report_no_lines(code.table, file.name, problems)
     sources = sources_of(file.parent, frozenset(), list(code.paths), options.source_map, problems)
     address = code.table.address
-    kernels = [one._replace(lanes=found.lanes(int(address[one.first]))) for one in code.table.kernels]
+    kernels = [replace(one, lanes=found.lanes(int(address[one.first]))) for one in code.table.kernels]
     return Trace(
         path=path,
         name=file.name,

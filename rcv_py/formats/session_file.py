@@ -7,12 +7,13 @@ and no program.
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from rcv_py import __version__
 from rcv_py.base.errors import NotATrace
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.columns import table_of
@@ -27,7 +28,7 @@ FORMAT = 1
 _REMOTE = ("//", "\\\\")  # a path that makes Windows contact another machine
 
 
-class SavedSession(NamedTuple):
+class SavedSession(Value):
     """The contents of a session file; `state` and `layout` are plain, unchecked JSON values."""
 
     path: Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from msgspec import field
 from msgspec.structs import replace
@@ -155,7 +155,7 @@ _ROWS = {  # by the beginning of the target's name; the longest match counts
 # fmt: on
 
 
-class GpuProduct(NamedTuple):
+class GpuProduct(Value):
     """A product: its memory serves all compute units together, at a rate that no shader clock changes."""
 
     name: str  # as a part of the product's full name

@@ -2,11 +2,10 @@
 
 import re
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 
 _RAW_WORDS = re.compile(r"\s*(?:\S*_unknown\b|\S+(?: 0x[0-9a-f]{8})+\s*(?:[;/]|$))")
 
@@ -19,7 +18,7 @@ def has_known_operands(text: str) -> bool:
     return _RAW_WORDS.match(text) is None
 
 
-class Kernel(NamedTuple):
+class Kernel(Value):
     """A run of code lines that belongs to one kernel."""
 
     name: str  # raw symbol
@@ -118,7 +117,7 @@ class CodeTable(Record):
         return int(np.count_nonzero((self.leaf >= 0) & ~self.is_label))
 
 
-class SourceFile(NamedTuple):
+class SourceFile(Value):
     """A source file that code lines refer to."""
 
     path: str  # exactly as in the debug information

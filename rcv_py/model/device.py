@@ -1,12 +1,11 @@
 """Records of the whole device: waves, dispatches, events, clocks, counters, shader data."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import field
 
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import nanoseconds
 from rcv_py.model.columns import ColumnTable
 
@@ -31,7 +30,7 @@ class WaveEvents(ColumnTable):
     names: Mapping[int, str] = field(default_factory=dict)  # kernel id to symbol
 
 
-class HardwareEvents(NamedTuple):
+class HardwareEvents(Value):
     """Events of the command processor and the trace unit; sorted by time."""
 
     time: np.ndarray  # int64, cycles, aligned
@@ -43,7 +42,7 @@ class HardwareEvents(NamedTuple):
     payload: np.ndarray  # uint64
 
 
-class Dispatch(NamedTuple):
+class Dispatch(Value):
     """A launch of a kernel as recorded in the trace."""
 
     time: int  # cycles, aligned
@@ -62,7 +61,7 @@ class Dispatch(NamedTuple):
     flags: int = 0
 
 
-class CounterSamples(NamedTuple):
+class CounterSamples(Value):
     """Streamed hardware counters of one shader engine, in file order."""
 
     se: int
@@ -72,7 +71,7 @@ class CounterSamples(NamedTuple):
     bank: np.ndarray  # int16: value column c is counter 4 * bank + c
 
 
-class SpmSeries(NamedTuple):
+class SpmSeries(Value):
     """A streamed performance monitor: a counter at one place."""
 
     counter: str
@@ -85,7 +84,7 @@ class SpmSeries(NamedTuple):
     wgp: int = -1  # work-group processor of the array, -1 if unknown
 
 
-class OtherSimd(NamedTuple):
+class OtherSimd(Value):
     """Memory instructions that the sibling SIMD issued (gfx11 and later); no code lines."""
 
     se: int
@@ -96,7 +95,7 @@ class OtherSimd(NamedTuple):
     kind: np.ndarray  # uint8, TokenKind
 
 
-class ShaderData(NamedTuple):
+class ShaderData(Value):
     """Values that a kernel wrote with s_ttracedata, of one shader engine, in file order."""
 
     se: int
@@ -108,7 +107,7 @@ class ShaderData(NamedTuple):
     flags: np.ndarray  # int16: bit 0 immediate form, bit 1 privileged
 
 
-class MarkerName(NamedTuple):
+class MarkerName(Value):
     """A row of the dictionary that names shader data."""
 
     codeobj: int
@@ -118,7 +117,7 @@ class MarkerName(NamedTuple):
     source: str = ""
 
 
-class StateCurve(NamedTuple):
+class StateCurve(Value):
     """Number of traced waves in a state, as counted by the writer (clocks not aligned)."""
 
     state: int
@@ -126,7 +125,7 @@ class StateCurve(NamedTuple):
     waves: np.ndarray  # int32
 
 
-class PmcDispatch(NamedTuple):
+class PmcDispatch(Value):
     """A launch with counter values."""
 
     kernel: str
@@ -157,7 +156,7 @@ class PmcTable(Record):
         return len(self.value)
 
 
-class ClockSamples(NamedTuple):
+class ClockSamples(Value):
     """Times at which a shader engine wrote both clocks, sorted by shader clock."""
 
     shader: np.ndarray  # int64 [n], cycles of that shader engine, not aligned

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from rcv_py.base.problems import Severity
 from rcv_py.base.record import Value
@@ -85,7 +84,7 @@ class Anchor(Value):
         return ""
 
 
-class Note(NamedTuple):
+class Note(Value):
     """A title and a text about a place, and its importance.
 
     Both are untrusted plain texts, without markup.  The title is one line.  `kept_in` is the name of the file

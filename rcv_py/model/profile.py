@@ -8,11 +8,11 @@ import numpy as np
 from msgspec import field
 
 from rcv_py.base.problems import Problem
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.model.device import SpmSeries
 
 
-class Agent(NamedTuple):
+class Agent(Value):
     """A processor of the machine; -1 if the database has no value."""
 
     id: int
@@ -28,7 +28,7 @@ class Agent(NamedTuple):
     dies: int = -1  # XCCs
 
 
-class LoadedCode(NamedTuple):
+class LoadedCode(Value):
     """A code object that the run loaded."""
 
     id: int  # within its recording
@@ -46,7 +46,7 @@ class LoadedCode(NamedTuple):
         return self.size + below if self.size > 0 else 0
 
 
-class KernelSymbol(NamedTuple):
+class KernelSymbol(Value):
     """A kernel of a code object; -1 if the database has no value."""
 
     id: int
@@ -82,7 +82,7 @@ class Launches(Record):
         return len(self.dispatch)
 
 
-class GraphLaunch(NamedTuple):
+class GraphLaunch(Value):
     """A launch of a HIP graph."""
 
     recording: int

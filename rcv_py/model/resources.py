@@ -1,10 +1,11 @@
 """Resources of a kernel launch and of its device, from the tables of a run."""
 
 from pathlib import Path
-from typing import NamedTuple
+
+from rcv_py.base.record import Value
 
 
-class KernelResources(NamedTuple):
+class KernelResources(Value):
     """One launch of a kernel, from `*_kernel_trace.csv`; -1 if the table has no such column."""
 
     kernel: str
@@ -26,7 +27,7 @@ class KernelResources(NamedTuple):
         return x * y * z if min(self.workgroup) > 0 else 0
 
 
-class AgentFacts(NamedTuple):
+class AgentFacts(Value):
     """One kind of GPU, from `*_agent_info.csv`; 0 if the table has no such column."""
 
     name: str  # such as gfx950
@@ -40,7 +41,7 @@ class AgentFacts(NamedTuple):
     product: str = ""  # such as AMD Instinct MI300X; "" if the table has no such column
 
 
-class AllocatedRegisters(NamedTuple):
+class AllocatedRegisters(Value):
     """What a kernel allocates by its descriptor in the code object, from `threads` on by the note there."""
 
     vgprs: int  # of a lane, with accumulation registers where both are in one file
@@ -57,7 +58,7 @@ class AllocatedRegisters(NamedTuple):
     spilled_sgprs: int = -1
 
 
-class CompiledKernel(NamedTuple):
+class CompiledKernel(Value):
     """A kernel of a file that a compiler made."""
 
     path: Path  # below the file
@@ -67,7 +68,7 @@ class CompiledKernel(NamedTuple):
     allocated: AllocatedRegisters | None = None  # by its descriptor
 
 
-class RunFacts(NamedTuple):
+class RunFacts(Value):
     """Facts about a capture from the tables next to it."""
 
     kernel: KernelResources | None = None

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import borders
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.ids import WaveId
@@ -279,7 +279,7 @@ class _SomeWaves(Record):
         return self.columns.waves(self.at.tolist())
 
 
-class WaveLod(NamedTuple):
+class WaveLod(Value):
     """Buckets of 2^(shift + level) cycles, aligned to absolute time, halved in number at every level.
 
     Bucket i of level k covers the cycles of number `(base >> (shift + k)) + i`, that is from

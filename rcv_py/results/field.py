@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Flag, auto
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec.structs import force_setattr, replace
@@ -31,7 +31,7 @@ DATA, TEXT, WINDOW, REPORT = ShownIn.DATA, ShownIn.TEXT, ShownIn.WINDOW, ShownIn
 ORDER, PEOPLE, EVERYWHERE = ShownIn.ORDER, ShownIn.PEOPLE, ShownIn.EVERYWHERE
 
 
-class Kind(NamedTuple):
+class Kind(Value):
     """The kind of a value: unit, JSON type, type in memory, and text form; a field adds its meaning."""
 
     json: Callable[[str], Shape]  # its JSON type for a description

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.text import count, join_texts, percent
 from rcv_py.results import json_types
@@ -33,43 +34,44 @@ def _real(
 
 
 CYCLES = _whole(", in cycles.", "cycles")  # of the shader clock
-CYCLES_OR_NEVER = CYCLES._replace(has_minus_one=True)
+CYCLES_OR_NEVER = replace(CYCLES, has_minus_one=True)
 SIGNED_CYCLES = _whole(", in cycles.", "cycles", least=None)
 CYCLE = _whole(", in cycles.", "cycle", least=None)  # a moment
 MEAN_CYCLES = _real(", in cycles.", "cycles")
-RANK_CYCLES = MEAN_CYCLES._replace(is_trimmed=True)  # such as a median, whole but for means of two
+RANK_CYCLES = replace(MEAN_CYCLES, is_trimmed=True)  # such as a median, whole but for means of two
 COUNT = _whole(", as a count.", "count")  # how often something happened
 MEAN_COUNT = _real(", as a count.", "count")
 WAVES = _whole(", in waves.", "waves")
 BYTES = _whole(", in bytes.", "bytes")
 WHOLE = _whole()
-HIT = WHOLE._replace(text=lambda hit: count(hit + 1) if hit >= 0 else "")  # from 0, and from 1 for people
+HIT = replace(WHOLE, text=lambda hit: count(hit + 1) if hit >= 0 else "")  # from 0, and from 1 for people
 NUMBER = _real(".")
-FROM_0 = NUMBER._replace(json=json_types.plain("number", minimum=0))
-MEAN_WAVES = FROM_0._replace(ending=", in waves.", unit="waves", digits=4)
-NANOSECONDS = FROM_0._replace(unit="ns", digits=1)
-SHARE = _real(", from 0 to 1.", text=partial(percent, whole=1), digits=6)._replace(
-    json=json_types.plain("number", minimum=0, maximum=1)
+FROM_0 = replace(NUMBER, json=json_types.plain("number", minimum=0))
+MEAN_WAVES = replace(FROM_0, ending=", in waves.", unit="waves", digits=4)
+NANOSECONDS = replace(FROM_0, unit="ns", digits=1)
+SHARE = replace(
+    _real(", from 0 to 1.", text=partial(percent, whole=1), digits=6),
+    json=json_types.plain("number", minimum=0, maximum=1),
 )
-PART = SHARE._replace(text=lambda share: percent(share, 1) if share else "")  # most of them are 0
+PART = replace(SHARE, text=lambda share: percent(share, 1) if share else "")  # most of them are 0
 RATIO = _real(", 1 being the same or all.", digits=6)
-ROW = _whole()._replace(text=str, has_minus_one=True)  # of the program: a name, not grouped
-ROW_OR_NONE = _whole(least=-1)._replace(text=lambda row: str(row) if row >= 0 else "unknown")
-PLACE = ROW_OR_NONE._replace(text=lambda place: str(place) if place >= 0 else "")  # of the hardware
-INDEX = _whole()._replace(text=str)  # of something else, a name as well
-SIGNED_INDEX = _whole(least=None)._replace(text=str)
-ADDRESS = _whole(", in bytes.")._replace(text="{:#x}".format)
+ROW = replace(_whole(), text=str, has_minus_one=True)  # of the program: a name, not grouped
+ROW_OR_NONE = replace(_whole(least=-1), text=lambda row: str(row) if row >= 0 else "unknown")
+PLACE = replace(ROW_OR_NONE, text=lambda place: str(place) if place >= 0 else "")  # of the hardware
+INDEX = replace(_whole(), text=str)  # of something else, a name as well
+SIGNED_INDEX = replace(_whole(least=None), text=str)
+ADDRESS = replace(_whole(", in bytes."), text="{:#x}".format)
 FLAG = Kind(
     json=json_types.plain("boolean"), dtype=np.bool_, width=10, text=lambda is_set: "yes" if is_set else ""
 )
-YES_NO = FLAG._replace(text=lambda is_set: "yes" if is_set else "no")
+YES_NO = replace(FLAG, text=lambda is_set: "yes" if is_set else "no")
 TEXT = Kind(json=json_types.plain("string"), width=20)
-NOTE = TEXT._replace(elastic="right")  # a text that may be cut
-NAME = TEXT._replace(is_data=True)  # of a kernel or a file
-CODE = NOTE._replace(is_data=True)  # text of a source or of a note
-INSTRUCTION = NOTE._replace(width=22, is_data=True)
-SOURCE = TEXT._replace(elastic="left", is_data=True)  # path:line
-WAVE = TEXT._replace(width=24, is_data=True)
+NOTE = replace(TEXT, elastic="right")  # a text that may be cut
+NAME = replace(TEXT, is_data=True)  # of a kernel or a file
+CODE = replace(NOTE, is_data=True)  # text of a source or of a note
+INSTRUCTION = replace(NOTE, width=22, is_data=True)
+SOURCE = replace(TEXT, elastic="left", is_data=True)  # path:line
+WAVE = replace(TEXT, width=24, is_data=True)
 VALUE = Kind(json=json_types.plain("integer", "number", "string"))
 
 
@@ -85,23 +87,24 @@ def pair(kind: Kind, meaning: str) -> Kind:
     return Kind(json=lambda sentence: several(sentence) | {"minItems": 2, "maxItems": 2}, is_nested=True)
 
 
-CYCLE_RANGE = pair(CYCLE, "Begin, then end")._replace(ending=": begin and end, in cycles.")
+CYCLE_RANGE = replace(pair(CYCLE, "Begin, then end"), ending=": begin and end, in cycles.")
 
 
 def choice(*values: str) -> Kind:
     """One of some texts."""
-    return TEXT._replace(json=lambda sentence: {"enum": list(values), "description": sentence}, width=14)
+    return replace(TEXT, json=lambda sentence: {"enum": list(values), "description": sentence}, width=14)
 
 
 def fixed(value: str) -> Kind:
     """Always the same text, which distinguishes forms of a document."""
-    return TEXT._replace(json=lambda sentence: {"const": value, "description": sentence})
+    return replace(TEXT, json=lambda sentence: {"const": value, "description": sentence})
 
 
 def mapping(kind: Kind, names: Sequence[str], meaning: str, *, is_spread: bool = False) -> Kind:
     """Numbers by name: a column has one more axis; documents have the nonzero numbers, the largest first."""
     shape = kind.json(f"{meaning}{kind.ending}")
-    return kind._replace(
+    return replace(
+        kind,
         json=lambda sentence: json_types.named(sentence, shape),
         ending=".",
         names=tuple(names),
@@ -111,4 +114,4 @@ def mapping(kind: Kind, names: Sequence[str], meaning: str, *, is_spread: bool =
 
 def texts(item: str) -> Kind:
     """A list of texts, each of which is described by a sentence."""
-    return listed(TEXT, item.removesuffix("."))._replace(text=partial(join_texts, "; "))
+    return replace(listed(TEXT, item.removesuffix(".")), text=partial(join_texts, "; "))

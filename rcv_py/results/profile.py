@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.cost.pc_samples import RowSamples, reason_meaning, reason_name, summed
 from rcv_py.base.text import short_kernel
@@ -115,9 +116,9 @@ def outcomes(found: PcSamples | RowSamples) -> dict[str, Any]:
     }
 
 
-_COUNT = kinds.COUNT._replace(has_minus_one=True)
-_BYTES = kinds.BYTES._replace(has_minus_one=True)
-_INDEX = kinds.INDEX._replace(has_minus_one=True)
+_COUNT = replace(kinds.COUNT, has_minus_one=True)
+_BYTES = replace(kinds.BYTES, has_minus_one=True)
+_INDEX = replace(kinds.INDEX, has_minus_one=True)
 MAX_DISPATCHES = 100_000  # most rows of single launches; the longest are kept
 MAX_SHOWN = 20  # rows of a table for people
 _NAME = kinds.NOTE(
@@ -201,7 +202,7 @@ CODE_OBJECTS = Spec(
     "Code objects that were loaded.",
     "code object",
     kinds.INDEX("code_object", "Its number", "code object", key="id"),
-    *unknown(kinds.ADDRESS._replace(has_minus_one=True)("address", "Load address"), _BYTES("size", "Size")),
+    *unknown(replace(kinds.ADDRESS, has_minus_one=True)("address", "Load address"), _BYTES("size", "Size")),
     kinds.COUNT("kernels", "Kernels that it holds"),
     kinds.SOURCE("uri", "Where it came from"),
     RECORDING,

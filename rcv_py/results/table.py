@@ -307,7 +307,7 @@ _WAVES = only(
 _ABOUT = only(
     DATA,
     TEXT("command", "Name of the command that printed it, without `rcv`"),
-    TEXT._replace(json=lambda sentence: named(sentence, _VALUE))(
+    replace(TEXT, json=lambda sentence: named(sentence, _VALUE))(
         "arguments", "The options of the command, defaults included, without the output format"
     ),
     texts("Name of a capture.")("captures", "Names of the captures that were read"),
@@ -339,7 +339,7 @@ _HEAD = only(
 )
 
 
-class Form(NamedTuple):
+class Form(Value):
     """One form of the content of a document."""
 
     words: str  # its option: a sentence

@@ -124,7 +124,7 @@ COUNTERS = Spec(
     _TIME,
     kinds.PLACE("xcc", "Die (accelerator complex)"),
     *(_SE, _CU),
-    Field("value", kinds.NUMBER._replace(unit="counts"), "Count since the previous sample"),
+    Field("value", replace(kinds.NUMBER, unit="counts"), "Count since the previous sample"),
 )
 SOURCES = Spec(
     "sources",

@@ -1,8 +1,11 @@
 """Every action of the user as a row: id, title, shortcut, menu, function, condition."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from msgspec.structs import replace
+
+from rcv_py.base.record import Value
 from rcv_py.base.registry import Registry
 
 
@@ -11,7 +14,7 @@ def always() -> str:
     return ""
 
 
-class Command(NamedTuple):
+class Command(Value):
     """An action.  `why_not` returns "" when the action can run, else a sentence with the reason."""
 
     id: str  # "file.open"
@@ -62,7 +65,7 @@ class Commands(Registry[Command]):
 
     def _bound(self, command: Command) -> Command:
         own = self._own.get(command.id)
-        return command if own is None else command._replace(shortcuts=own)
+        return command if own is None else replace(command, shortcuts=own)
 
     def run(self, name: str) -> None:
         """Run the action, if it can run now."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from msgspec.structs import replace
 
 from rcv_py.analysis.waves.populations import Populations, WaveChoice
+from rcv_py.base.record import Value
 from rcv_py.model.modes import Which
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -23,7 +24,7 @@ QUICK_TOKENS = 500_000  # executions of an instruction among that many are found
 TOKENS_A_WAVE = 200  # overhead per wave, in tokens
 
 
-class CountedExecutions(NamedTuple):
+class CountedExecutions(Value):
     """The executions that a view counts, limited to a shader engine and a range; None: all."""
 
     se: int | None = None
@@ -42,7 +43,7 @@ class CountedExecutions(NamedTuple):
 ALL = CountedExecutions()
 
 
-class ExecutionQuery(NamedTuple):
+class ExecutionQuery(Value):
     """A search for an execution of an instruction among the executions of all chosen waves.
 
     `place` has the instruction and the rest of the selection; FASTER and SLOWER start from its execution.
@@ -153,4 +154,4 @@ class ExecutionSearch:
             return
         sought, _ = self._found
         if sought.which in (Which.FASTEST, Which.MEDIAN, Which.SLOWEST):
-            self.find(sought._replace(is_again=True))
+            self.find(replace(sought, is_again=True))

@@ -67,7 +67,7 @@ class Selection(Value):
         return _selection(match.groupdict())
 
 
-class MeasuredPair(NamedTuple):
+class MeasuredPair(Value):
     """Two instructions whose distance is measured; the second is None until the user selects it."""
 
     first: int  # code row
@@ -75,7 +75,7 @@ class MeasuredPair(NamedTuple):
     begin: int | None = None  # cycle: start of the chosen execution of the first
 
 
-class Hover(NamedTuple):
+class Hover(Value):
     """The item under the mouse, in any view."""
 
     wave: WaveId | None = None
@@ -163,7 +163,7 @@ def _same_row(row: int, before: Trace, after: Trace) -> int | None:
     return int(rows[0]) if len(rows) else None
 
 
-class Visit(NamedTuple):
+class Visit(Value):
     """A selection of the user and its time window."""
 
     selection: Selection

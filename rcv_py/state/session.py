@@ -465,7 +465,7 @@ class Session:
         end = None if token is None else token[0].tokens.span(token[1]).end
         if asked.begin is not None and end is not None and end > asked.begin:
             self.measure.set(TimeWindow(asked.begin, end))
-        self.between.set(asked._replace(last=line))
+        self.between.set(replace(asked, last=line))
 
     def reveal(self, least_px: float = MIN_VISIBLE_PX) -> None:
         """Bring the selected token into view; if it is not `least_px` wide there, REVEAL_PX wide."""

@@ -4,11 +4,11 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
+from rcv_py.base.record import Value
 from rcv_py.formats.derived.waits import replay
 from rcv_py.synth import wave_state as at
 from rcv_py.synth.capture import SimulatedCause, SyntheticCapture, Truth, WaveRun, WaveTruth, timeline
@@ -22,7 +22,7 @@ _TICKS_BEGIN = 236_566_044_489_914
 _SLOT_GAP = 28  # minimum cycles that a slot stays empty between two waves
 
 
-class Plan(NamedTuple):
+class Plan(Value):
     """What to simulate.
 
     `launches` run on one compute unit of every shader engine, with other random numbers on each.
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
         return tuple(launch.kernel for launch in self.launches)
 
 
-class Simulated(NamedTuple):
+class Simulated(Value):
     """The result of a plan: the capture, and the simulated waves of each shader engine."""
 
     capture: SyntheticCapture

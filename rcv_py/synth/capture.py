@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec import field
 
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import run_starts
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.synth.program import SOURCES, Source, SyntheticKernel
 
 
-class WaveRun(NamedTuple):
+class WaveRun(Value):
     """A traced wave as in its file.  Times are raw cycles of its shader engine."""
 
     se: int
@@ -105,7 +105,7 @@ class SimulatedCause(IntEnum):
     UNTOLD = 11  # held for a reason that no file records
 
 
-class WaveTruth(NamedTuple):
+class WaveTruth(Value):
     """Ground truth of a wave; one row a token unless stated otherwise."""
 
     instruction: np.ndarray  # int32, instruction of the kernel
@@ -125,7 +125,7 @@ class WaveTruth(NamedTuple):
     holder: np.ndarray  # int32 [n, causes], instruction of any wave to blame for each of these, -1 if none
 
 
-class Truth(NamedTuple):
+class Truth(Value):
     """The truth about a capture.  Times are raw cycles of the wave's shader engine, as in the files."""
 
     waves: Mapping[tuple[int, int, int, int], WaveTruth]  # (se, simd, slot, wid)

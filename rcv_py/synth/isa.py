@@ -1,8 +1,8 @@
 """Decoding of instruction texts: unit, registers, size, and the counters raised and waited for."""
 
 import re
-from typing import NamedTuple
 
+from rcv_py.base.record import Value
 from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
 
 # Prefix, unit, kind.  The first matching row counts, so exceptions come first.
@@ -45,7 +45,7 @@ _NO_DESTINATION = ("global_store", "buffer_store", "scratch_store", "flat_store"
 _ACCUMULATES = ("v_fmac_", "v_pk_fmac_", "v_dot2c_")
 
 
-class InstructionTiming(NamedTuple):
+class InstructionTiming(Value):
     """The timing-relevant properties of an instruction."""
 
     unit: str  # unit that executes it: a key of the simulator's table of units

@@ -21,7 +21,6 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import field
 
@@ -29,7 +28,7 @@ from rcv_py.base.record import Value
 from rcv_py.synth.isa import InstructionTiming, meaning
 
 
-class Source(NamedTuple):
+class Source(Value):
     """A source file of the kernels; `is_copied` states whether the capture has a copy."""
 
     path: str
@@ -75,7 +74,7 @@ class SyntheticInstruction(Value):
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
-class SyntheticKernel(NamedTuple):
+class SyntheticKernel(Value):
     """A kernel: its instructions and their addresses."""
 
     symbol: str

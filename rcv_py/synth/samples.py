@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
+from rcv_py.base.record import Value
 from rcv_py.base.registry import Registry
 from rcv_py.synth import samplers
 from rcv_py.synth.build import Plan, Simulated, build
@@ -28,7 +28,7 @@ _MARKERS = (
 )
 
 
-class NamedSample(NamedTuple):
+class NamedSample(Value):
     """A named capture; `text` describes it in a sentence."""
 
     name: str
@@ -50,7 +50,7 @@ class NamedSample(NamedTuple):
 
 def simulated(plan: Callable[[], Plan], seed: int = 0) -> Simulated:
     """Simulate a plan with a seed."""
-    return build(plan()._replace(seed=seed))
+    return build(replace(plan(), seed=seed))
 
 
 def _alone(
@@ -166,7 +166,7 @@ def _placeholder(simulated: Simulated) -> SyntheticCapture:
     full = simulated.capture
     elsewhere = full.truth.residencies[full.truth.residencies[:, 1] != full.waves[0].cu]
     none = np.zeros((0, 4), dtype=np.int64)
-    return replace(full, waves=(), truth=full.truth._replace(waves={}, lines=none, residencies=elsewhere))
+    return replace(full, waves=(), truth=replace(full.truth, waves={}, lines=none, residencies=elsewhere))
 
 
 def _pc_sampling(simulated: Simulated) -> SyntheticCapture:
@@ -234,7 +234,7 @@ for _sample in (
     NamedSample("placeholder", "Nothing ran on the traced compute unit.", _SMALL, _placeholder),
     NamedSample("pc_sampling", "PC samples with stall reasons, 13 columns.", _matmul, _pc_sampling),
     NamedSample("pc_sampling_string", "PC samples, 14 columns.", _matmul, _pc_sampling,
-        NATIVE._replace(has_service_type=True)),
+        replace(NATIVE, has_service_type=True)),
 ):
     SAMPLES.add(_sample.name, _sample)
 # fmt: on

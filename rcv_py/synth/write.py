@@ -2,17 +2,19 @@
 
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
+from rcv_py.base.record import Value
 from rcv_py.base.runs import borders
 from rcv_py.formats.derived.totals import state_curves
 from rcv_py.formats.uiout import written
 from rcv_py.synth.capture import SyntheticCapture, WaveRun
 
 
-class FileLayout(NamedTuple):
+class FileLayout(Value):
     """The file layout of a tool: its version and its variants."""
 
     version: str
@@ -28,7 +30,7 @@ class FileLayout(NamedTuple):
 
 NATIVE = FileLayout(version="3.0.0", is_indented=False, empty=None, first_number=0)
 SCRIPTED = FileLayout("3.1.0", is_indented=True, empty=[], first_number=1)
-SCRIPTED = SCRIPTED._replace(forces_underscore=True, has_states=False, has_waits=False)
+SCRIPTED = replace(SCRIPTED, forces_underscore=True, has_states=False, has_waits=False)
 PACKED = FileLayout(version="", is_indented=False, empty=None, first_number=0, is_packed=True)
 
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from PySide6 import QtCore
 from PySide6.QtCore import QLibraryInfo, QObject, QSettings, QSocketNotifier, Qt, QTimer, QtMsgType
@@ -26,6 +25,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.log import LOG
 from rcv_py.base.machine.ending import check_end
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.record import Value
 from rcv_py.base.settings import SYSTEM, VARIABLE
 from rcv_py.base.text import Message, is_english, spoken_language, visible
 from rcv_py.state.commands import Commands
@@ -84,7 +84,7 @@ def closes(quit_: Callable[[], object], parent: QObject) -> Iterator[None]:
         far.close()
 
 
-class App(NamedTuple):
+class App(Value):
     """A window and the objects that live as long as it."""
 
     qt: QApplication

@@ -2,12 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSize, Qt, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.base.errors import ExportError
+from rcv_py.base.record import Value
 from rcv_py.base.whole_files import whole_file
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App, start
@@ -22,7 +22,7 @@ RESIZES = 5  # until a picture has its size: legend and caption may need other l
 SETTLED_TURNS = 4  # turns of the event loop without anything being computed
 
 
-class Shot(NamedTuple):
+class Shot(Value):
     """Describes a picture: panel `window` is the whole window; `size` in px before scaling."""
 
     path: Path

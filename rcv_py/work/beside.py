@@ -76,7 +76,7 @@ def _streamed(trace: Trace, path: Path, dispatch: int) -> Trace | None:
     def moved(one: SpmSeries) -> SpmSeries:
         offset = 0 if one.is_xcc else trace.clock.offsets.get(one.se, 0)
         time = np.rint((one.time - begin) * rate).astype(np.int64) + first - offset
-        return one._replace(time=frozen(time))
+        return replace(one, time=frozen(time))
 
     text = "Streamed counters of {0}: its launch {1} begins where the first wave does, to some microseconds."
     note = Message(text, path.name, dispatch)

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from operator import ne
 from queue import SimpleQueue
 from threading import Lock, RLock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.timeline.lod import tables
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, checkpoint, silent
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
@@ -198,7 +198,7 @@ class WaveStream:
         future.add_done_callback(self._ask)
 
 
-class _Job(NamedTuple):
+class _Job(Value):
     """Waves that a process reads, and the orders that it maps."""
 
     rows: list[int]

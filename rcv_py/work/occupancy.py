@@ -1,7 +1,7 @@
 """Resident waves over time, and the limiters of waves per SIMD."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from rcv_py.analysis.device import occupancy_curves as curves
 from rcv_py.analysis.device import occupancy_limits as limits
 from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, demangled
 from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts
@@ -23,7 +24,7 @@ MAX_BYTES = 8 << 20  # bytes of wave files that are read for the size of workgro
 States = Callable[[Reduction[Any, StateCurves]], StateCurves]  # the result of such a reduction
 
 
-class OccupancyRow(NamedTuple):
+class OccupancyRow(Value):
     """A named curve with its numbers; `ids` are its kernels."""
 
     name: str

@@ -16,9 +16,12 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 from threading import Lock, Thread, current_thread
 from time import monotonic
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
+
+from msgspec.structs import replace
 
 from rcv_py.base.errors import RcvError
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message
 from rcv_py.work.processes import IDLE_WORKERS, Task, WorkerHandle, alive, end_all, may_fork, reap, started
 from rcv_py.work.shared import Envelope, dumps, loads, receive, send
@@ -49,7 +52,7 @@ class CallTimedOut(RcvError):
         super().__init__(Message("The analysis was stopped after {0:g} seconds.", seconds))
 
 
-class _Call(NamedTuple):
+class _Call(Value):
     future: Future[Any]
     arguments: Envelope
     key: str
@@ -247,7 +250,7 @@ class WorkerPool(Generic[T]):
             call = worker.calls.popleft()
             self._waiting.extendleft(reversed(worker.calls))
             if isinstance(error, WorkerStopped) and call.retries:
-                self._waiting.appendleft(call._replace(retries=call.retries - 1))
+                self._waiting.appendleft(replace(call, retries=call.retries - 1))
             elif error is not None and call.future.set_running_or_notify_cancel():
                 call.future.set_exception(error)
 

@@ -21,11 +21,12 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from threading import Lock, Thread, active_count
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 from warnings import catch_warnings, simplefilter
 
 from rcv_py.base.errors import RcvError
 from rcv_py.base.machine.ending import check_end, ends_tidily, not_interrupted
+from rcv_py.base.record import Value
 from rcv_py.tuning.memory import trim
 from rcv_py.tuning.processors import WORKER_NICE, lower_priority
 from rcv_py.work.shared import Envelope, dumps, loads, receive, send
@@ -35,7 +36,7 @@ _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasat
 WorkerHandle = tuple[BaseProcess, Connection]  # a process, and our end of the pipe to it
 
 
-class Task(NamedTuple):
+class Task(Value):
     """The function for all calls that follow."""
 
     setup: Callable[[], None] | None

@@ -19,13 +19,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.parcels import FOREVER, Slab, WaveLifetimes, parcel_of, slabs
 from rcv_py.analysis.core.reduction import Answers, AnyReduction, Rows, mapped
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
+from rcv_py.base.record import Value
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.tuning import memory
@@ -45,7 +47,7 @@ POLL_S = 0.05  # seconds between checks for cancellation
 Strip = tuple[Slab, ...]
 
 
-class StripResult(NamedTuple):
+class StripResult(Value):
     """The result of a strip: a part of each reduction."""
 
     parts: tuple[Any, ...]
@@ -218,7 +220,7 @@ class Reducer(Answers):
         for slab in slabs(self._lives, SLAB_BYTES):
             own = self._rows[slab.own]
             alone = Slab(se=slab.se, begin=-FOREVER, end=FOREVER, own=own, rows=own)
-            cut.append(slab._replace(own=own, rows=self._rows[slab.rows]) if is_together else alone)
+            cut.append(replace(slab, own=own, rows=self._rows[slab.rows]) if is_together else alone)
         strips: list[Strip] = []
         while cut:
             long = max(1, min(MAX_STRIP, len(cut) // (max(1, self._processes) * STRIPS_A_WORKER)))
@@ -289,4 +291,4 @@ class Reducer(Answers):
 
 def _given_up(reductions: Sequence[AnyReduction], strip: Strip) -> StripResult:
     lost = {row: load.STOPPED for slab in strip for row in slab.own.tolist()}
-    return merged(reductions, ())._replace(missing=lost)
+    return replace(merged(reductions, ()), missing=lost)

@@ -25,12 +25,13 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from weakref import finalize
 
 import numpy as np
 
 from rcv_py.base.errors import RcvError
+from rcv_py.base.record import Value
 
 SHARED_BYTES = 128 << 10  # bytes of arrays in no block, or of a pickle: less goes into the message
 _ALIGN = 16
@@ -126,7 +127,7 @@ def _padded(size: int) -> int:
     return size + -size % _ALIGN
 
 
-class Envelope(NamedTuple):
+class Envelope(Value):
     """A serialized value: bytes, and the blocks that they refer to."""
 
     data: bytes | memoryview

@@ -62,4 +62,4 @@ def costs(
         waves.append(build.of_tokens(one, row=row, begin=begin, end=end, place=(row % 2, 0, row, 0)))
     trace = build.trace(code, waves)
     found = capture_costs(trace, [build.batch(*waves)] if waves else [])
-    return found if has_launch else found._replace(launch=None)
+    return found if has_launch else replace(found, launch=None)

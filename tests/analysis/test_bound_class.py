@@ -57,7 +57,7 @@ NONE = LoadNumbers(0.3, 0.1, 0.6, 0.1, 0.0, 0.2, 2.1, 13.0)
     ],
 )
 def test_the_first_rule_that_holds(changes: dict[str, float | None], name: str) -> None:
-    found = bound_class(NONE._replace(**changes))
+    found = bound_class(replace(NONE, **changes))
     assert found.name == name
     assert found.sentence.startswith(name.capitalize())
     assert found.sentence.endswith(".")
@@ -67,21 +67,21 @@ def test_the_first_rule_that_holds(changes: dict[str, float | None], name: str) 
 
 
 def test_sentences_carry_the_numbers() -> None:
-    assert bound_class(NONE._replace(nothing=0.61, matrix=0.16)).detail == (
+    assert bound_class(replace(NONE, nothing=0.61, matrix=0.16)).detail == (
         "SIMDs do nothing in 61 % of their cycles, although neither the matrix pipe "
         "(16 % busy) nor memory (at most 2.1 of 13.0 bytes/cycle per CU) is near its roof."
     )
-    unknown = bound_class(NONE._replace(nothing=0.61, matrix=0.16, rate=14.6, roof=None)).detail
+    unknown = bound_class(replace(NONE, nothing=0.61, matrix=0.16, rate=14.6, roof=None)).detail
     assert unknown == (
         "SIMDs do nothing in 61 % of their cycles, while the matrix pipe is 16 % busy; how "
         "near memory is to its roof is not known: waves request at most 14.6 bytes/cycle per CU."
     )
-    assert "is near its roof" not in bound_class(NONE._replace(rate=None)).detail
-    cached = bound_class(NONE._replace(rate=27.4, waits=0.9)).detail
+    assert "is near its roof" not in bound_class(replace(NONE, rate=None)).detail
+    cached = bound_class(replace(NONE, rate=27.4, waits=0.9)).detail
     assert "up to 27.4 bytes/cycle per CU, of which memory delivers at most 13.0, so caches serve" in cached
-    near = bound_class(NONE._replace(matrix=0.909)).detail
+    near = bound_class(replace(NONE, matrix=0.909)).detail
     assert near == "The matrix pipe is busy in 91 % of SIMD cycles: within 9 % of its ceiling."
-    assert "ceiling" not in bound_class(NONE._replace(matrix=0.7)).detail
+    assert "ceiling" not in bound_class(replace(NONE, matrix=0.7)).detail
 
 
 def test_the_memory_roof_is_bandwidth_by_units_and_clock() -> None:
@@ -152,7 +152,7 @@ def test_a_kernel_of_loads_is_memory_bound_where_the_roof_is_known(tmp_path: Pat
     assert class_of(FindingInputs(InMemory(trace, [batch]))).name == LATENCY, "gfx9 is several devices"
     known = replace(trace, target="gfx942")
     assert class_of(FindingInputs(InMemory(known, [batch]))).name == LATENCY, "and so is gfx942"
-    facts = RunFacts(agent=AGENT._replace(cus=304, engines=0))
+    facts = RunFacts(agent=replace(AGENT, cus=304, engines=0))
     found = class_of(FindingInputs(InMemory(known, [batch]), facts=facts))
     assert found.name == MEMORY
     shown = {one.id: one.value for one in found.numbers}

@@ -199,7 +199,7 @@ def test_lost_packets_and_stalls_of_the_trace_are_told_apart() -> None:
     trace = open_trace(sample_path("events"))
     note = notes_of(trace)["buffer"]
     assert (note.title, note.number("times that packets were lost")) == ("The trace lost packets", 2)
-    only_stalls = trace.events._replace(kind=np.where(trace.events.kind == 6, 9, trace.events.kind))
+    only_stalls = replace(trace.events, kind=np.where(trace.events.kind == 6, 9, trace.events.kind))
     note = notes_of(replace(trace, events=only_stalls))["buffer"]
     assert (note.severity, note.title) == (Severity.WARNING, "The trace unit stalled the shader engine")
 
@@ -541,7 +541,7 @@ def test_samples_of_counters_that_are_missing() -> None:
     keep = np.ones(len(table.time), dtype=bool)
     keep[np.isin(table.time, np.unique(table.time)[20:60])] = False
     names = ("time", "value", "cu", "bank")
-    holed = table._replace(**{name: getattr(table, name)[keep] for name in names})
+    holed = replace(table, **{name: getattr(table, name)[keep] for name in names})
     note = notes_of(replace(trace, counters=(holed,)))["counters"]
     assert note.number("samples missing") == np.count_nonzero(~keep)
     assert note.severity is Severity.WARNING

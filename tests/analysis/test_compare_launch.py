@@ -35,7 +35,7 @@ def gemm(text: Sequence[str], stall: int, waves: int, duration: int, rounds: int
     """A capture whose waves wait `stall` cycles a round, of a launch of so many waves."""
     stalls = [stall if line.startswith("s_waitcnt") else 4 for line in text]
     traced = costs(table(text), stalls, rounds=(rounds,) * 8)
-    return traced._replace(launch=launch(duration, waves))
+    return replace(traced, launch=launch(duration, waves))
 
 
 def swapped(a: CaptureCosts, b: CaptureCosts) -> tuple[Comparison, Comparison]:
@@ -65,7 +65,7 @@ def test_the_work_of_a_wave_alone_forbids_cycles_per_wave() -> None:
 
 def test_another_kernel_name_is_told() -> None:
     a, b = gemm(TILES, 100, 512, 100_000), gemm(LARGER, 190, 256, 76_000)
-    found = compare(a, b._replace(kernel="gemm_tile_256"))
+    found = compare(a, replace(b, kernel="gemm_tile_256"))
     assert found.verdict is Verdict.FEWER
     assert found.notes[1] == "The kernels have different names: kernel and gemm_tile_256."
 
@@ -109,14 +109,14 @@ def test_a_replicate_tells_what_launches_differ_by() -> None:
     a, b = gemm(TILES, 100, 512, 100_000), gemm(TILES, 100, 512, 104_000)
     assert compare(a, b).verdict is Verdict.SAME
     again = costs(table(TILES), [0, 4, 4, 100, 4, 4], rounds=(4,) * 8, seed=9)
-    again = again._replace(launch=launch(100_500, 512))
+    again = replace(again, launch=launch(100_500, 512))
     assert compare(a, b, replicate=again).verdict is Verdict.MORE
-    assert compare(a, b, replicate=again._replace(launch=launch(105_000, 512))).verdict is Verdict.SAME
+    assert compare(a, b, replicate=replace(again, launch=launch(105_000, 512))).verdict is Verdict.SAME
 
 
 def test_a_launch_that_is_cut_is_not_compared() -> None:
     a, b = gemm(TILES, 100, 512, 100_000), gemm(TILES, 100, 512, 150_000)
-    found = compare(a, b._replace(launch=replace(b.launch, is_cut=True)))
+    found = compare(a, replace(b, launch=replace(b.launch, is_cut=True)))
     assert (found.verdict, found.judgement.basis) == (Verdict.SAME, "hit")
     assert any("The launch of B began before the trace" in note for note in found.notes)
 
@@ -130,15 +130,15 @@ def test_lives_that_vary_make_launches_vary() -> None:
 
 def test_ragged_waves_do_not_say_that_work_differs() -> None:
     """Of A only long waves are traced, of B long and short ones: their launches may do the same."""
-    a = costs(table(TILES), [4] * 6, rounds=(8,) * 4)._replace(launch=launch(100_000, 64))
-    b = costs(table(TILES), [4] * 6, rounds=(8, 4) * 2)._replace(launch=launch(100_400, 64))
+    a = replace(costs(table(TILES), [4] * 6, rounds=(8,) * 4), launch=launch(100_000, 64))
+    b = replace(costs(table(TILES), [4] * 6, rounds=(8, 4) * 2), launch=launch(100_400, 64))
     assert compare(a, b).verdict is Verdict.SAME
 
 
 def test_only_waves_of_the_kernel_are_its_launch_whichever_way_it_is_spelled() -> None:
     """The listing has the name for people, the record of waves the symbol; a second kernel ran before."""
     trace = sample_trace("matmul_small")
-    code = replace(trace.code, kernels=tuple(one._replace(name="_Z2pav") for one in trace.code.kernels))
+    code = replace(trace.code, kernels=tuple(replace(one, name="_Z2pav") for one in trace.code.kernels))
     events = trace.occupancy
     ran = int(events.kernel.max())
     first = np.sort(np.unique(events.time))[0]

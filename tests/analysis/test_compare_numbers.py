@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import MAX_GROUPS, CaptureCosts
@@ -107,9 +108,9 @@ def test_noise_between_waves_hides_a_small_difference() -> None:
 def test_what_a_place_brings_with_it_is_no_noise() -> None:
     """Some workgroups take longer than others in both captures, yet 9 % more in all are seen."""
     a = simulated("groups_512")
-    more = a._replace(latency=a.latency + 0.1 * a.stall, stall=1.1 * a.stall)
+    more = replace(a, latency=a.latency + 0.1 * a.stall, stall=1.1 * a.stall)
     assert compare(a, more).verdict is Verdict.MORE
-    elsewhere = more._replace(places=a.places + 1)  # as if nothing ran where it ran before
+    elsewhere = replace(more, places=a.places + 1)  # as if nothing ran where it ran before
     assert compare(a, elsewhere).verdict is Verdict.SAME
 
 

@@ -289,7 +289,7 @@ def test_an_engine_with_fewer_clock_samples_is_no_garbage(operations: Trace) -> 
     one, two = trace.clock.samples[0], trace.clock.samples[1]
     later = int(one.realtime[-1]) + 500
     shader = np.append(one.shader, one.shader[-1] + 10_000)
-    longer = one._replace(shader=shader, realtime=np.append(one.realtime, later))
+    longer = replace(one, shader=shader, realtime=np.append(one.realtime, later))
     clock = replace(trace.clock, samples={**trace.clock.samples, 0: longer})
     text = read_definitions("D := select[RCLOCK, -1] - select[RCLOCK, 0]")
     value = value_of(derived_counters(counters(trace), clock, [text]), "D")
@@ -348,7 +348,7 @@ def test_no_table_of_samples_is_too_odd(rows: list[tuple[int, ...]]) -> None:
     table = np.array(rows, dtype=np.int64)
     place = np.clip(table[:, 5:], -1, 32767).astype(np.int16)
     samples = CounterSamples(9_999, table[:, 0], table[:, 1:5].astype(np.int32), place[:, 0], place[:, 1])
-    near = samples._replace(se=1)
+    near = replace(samples, se=1)
     names = ("SQ_BUSY_CU_CYCLES", "SQ_ACTIVE_INST_VALU", "SQ_X:1")
     trace = replace(small_trace(), counter_names=names, counters=(near, samples))
     found = counters(trace)

@@ -203,7 +203,7 @@ def test_the_sibling_simd_covers_memory_stalls() -> None:
     loaded = batch(wave_of(0, 0, tokens_of([(0, 10, 4, 2, 0)], 100)))  # vector memory: stalls from 100 to 110
     records = OtherSimd(0, 0, 1, np.array([102, 104]), np.array([4, 4]), np.array([3, 3], dtype=np.uint8))
     assert HIDDEN[ReferenceRule.OURS].of(trace(other_simd=(records,)), [loaded]).stall.sum() == 6
-    own = records._replace(simd=0)
+    own = replace(records, simd=0)
     assert HIDDEN[ReferenceRule.OURS].of(trace(other_simd=(own,)), [loaded]).stall.sum() == 0
     assert HIDDEN[ReferenceRule.REFERENCE].of(trace(other_simd=(records,)), [loaded]).stall.sum() == 0
 

@@ -203,7 +203,7 @@ def test_every_memory_line_of_a_simulation(simulated: tuple[Trace, WaveBatch, di
 def test_a_counter_of_the_second_bank_counts_too(counters: Loaded) -> None:
     found, batches = counters
     names = found.counter_names[4:] + found.counter_names[:4]
-    moved = tuple(samples._replace(bank=1 - samples.bank) for samples in found.counters)
+    moved = tuple(replace(samples, bank=1 - samples.bank) for samples in found.counters)
     other = replace(found, counter_names=names, counters=moved)
     one, two = (MEMORY[ReferenceRule.OURS].of(capture, batches) for capture in (found, other))
     np.testing.assert_allclose(one.mean, two.mean)
@@ -227,7 +227,7 @@ def test_the_interval_is_that_of_the_samples(simulated: tuple[Trace, WaveBatch, 
 def test_another_compute_unit_does_not_disturb(counters: Loaded) -> None:
     found, batches = counters
     table = MEMORY[ReferenceRule.OURS].of(found, batches)
-    elsewhere = tuple(samples._replace(cu=np.where(samples.cu == 1, 1, 5)) for samples in found.counters)
+    elsewhere = tuple(replace(samples, cu=np.where(samples.cu == 1, 1, 5)) for samples in found.counters)
     moved = MEMORY[ReferenceRule.OURS].of(replace(found, counters=elsewhere), batches)
     np.testing.assert_array_equal(moved.mean, table.mean)
 

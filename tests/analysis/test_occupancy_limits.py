@@ -25,7 +25,7 @@ TABLE = "x_kernel_trace.csv"
 
 def kernel(**other: object) -> KernelResources:
     plain = KernelResources("k", 1, 32, 0, 32, 0, 0, (256, 1, 1), (1024, 1, 1), TABLE)
-    return plain._replace(**other)
+    return replace(plain, **other)
 
 
 def trace_of(*texts: str, target: str = "gfx942", gfxip: int = 9) -> Trace:
@@ -48,7 +48,7 @@ def test_a_code_object_has_what_no_table_says() -> None:
     assert waves(found) == {"vector registers": 3, "scalar registers": 8, "LDS": 4, "workgroup": 3}
     assert {one.source for one in found.limits} == {"a.out"}
     assert any("a launch may ask for more" in note for note in found.notes)
-    said = said._replace(is_exact=False)
+    said = replace(said, is_exact=False)
     at_most = occupancy_limits(trace_of("v_mov_b32 v1, v0"), RunFacts(allocated=said))
     assert "LDS" not in waves(at_most), "how many workgroups share it is not known"
 
@@ -66,7 +66,7 @@ def test_waves_have_the_lanes_of_their_kernel() -> None:
     code, gpu = build.code(["; k", "v_mov_b32_e32 v1, v0"]), architecture_of(11, "gfx1100")
     assert wave_lanes(code, gpu) == 32
     for lanes, wanted in ((64, 64), (32, 32), (1 << 40, 32)):
-        known = replace(code, kernels=(code.kernels[0]._replace(lanes=lanes),))
+        known = replace(code, kernels=(replace(code.kernels[0], lanes=lanes),))
         assert wave_lanes(known, gpu) == wanted
 
 

@@ -176,7 +176,7 @@ def test_choices() -> None:
     assert (working.rows, working.text) == ({1}, "1 working wave of 3")
     assert (all_of.rows, all_of.text) == (None, "all 3 waves")
     assert (early.rows, early.text) == ({0, 2}, "2 waves of 3 (early exit)")
-    assert wave_choice(found, "Early exit") == early._replace(name="Early exit")
+    assert wave_choice(found, "Early exit") == replace(early, name="Early exit")
 
 
 def test_where_none_works_all_are_chosen_and_the_text_says_so() -> None:

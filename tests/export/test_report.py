@@ -383,9 +383,9 @@ EVIL = '</title><script>alert(1)</script>"><img src=x onerror=alert(2)>`|`[x](ja
 
 def test_text_of_a_capture_stays_text(paths: dict[str, Path]) -> None:
     trace = open_trace(paths[SHORT])
-    kernel = trace.code.kernels[0]._replace(name=EVIL, demangled=EVIL)
+    kernel = replace(trace.code.kernels[0], name=EVIL, demangled=EVIL)
     texts = tuple(f"{EVIL} {at}" for at in range(len(trace.code)))
-    sources = tuple(one._replace(path=EVIL, lines=(EVIL,) * 2000) for one in trace.sources)
+    sources = tuple(replace(one, path=EVIL, lines=(EVIL,) * 2000) for one in trace.sources)
     bad = replace(trace, name=EVIL, sources=sources, code=replace(trace.code, text=texts, kernels=(kernel,)))
     report = make_report(ReportInputs(InMemory(bad, [bad.reader.read(list(range(len(bad.waves))))])))
     page = Page(html(report))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.base.errors import UsageError
@@ -298,6 +299,6 @@ def test_registers_that_a_code_object_allocates_count_before_listed_and_named_on
     assert (found["vector registers"].used, found["vector registers"].source) == (248, file)
     assert (found["scalar registers"].used, found["scalar registers"].source) == (96, file)
     launch = KernelResources(kernel.name, 1, 124, 0, 48, 0, 0, (256, 1, 1), (0, 0, 0), "table.csv")
-    limits = occupancy_limits(trace, facts._replace(kernel=launch))
+    limits = occupancy_limits(trace, replace(facts, kernel=launch))
     assert {one.name: one.used for one in limits.limits}["vector registers"] == 248
     assert not any("half" in note for note in limits.notes)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.api import Answer
 from rcv_py.base.errors import UsageError
@@ -31,7 +32,7 @@ SPEC = Spec(
         Field("median", RANK_CYCLES, "Median", is_unknown=True),
         Field("share", SHARE, "Part", digits=3),
         Field("kinds", mapping(COUNT, ("A", "B", "C"), "Times"), "Times by name", at=ShownIn.DATA),
-        Field("outlier", FLAG._replace(text=lambda value: "outlier" if value else ""), "Whether it is one"),
+        Field("outlier", replace(FLAG, text=lambda value: "outlier" if value else ""), "Whether it is one"),
         Field("text", INSTRUCTION, "The instruction"),
         Field(
             "what", TEXT, "Line and stall", at=ShownIn.TEXT, of=lambda row: f"{row['line']}: {row['stall']}"

@@ -63,7 +63,7 @@ def played_kernel(file: Path) -> SyntheticKernel:
         target, notes = rows.get(int(program.target[row]), -1), {}
         if target >= 0:
             notes = {"iterations": str(next(loops))} if target <= row else {"chance": "0"}
-        timing = meaning(text, CDNA.generation)._replace(size=int(program.size[row]))
+        timing = replace(meaning(text, CDNA.generation), size=int(program.size[row]))
         instructions.append(SyntheticInstruction(text, "", timing, target, notes))
     return SyntheticKernel(
         entry.name, entry.demangled, CDNA.generation, entry.address, tuple(instructions), labels, codeobj=1

@@ -127,7 +127,8 @@ def _copies(runs: Sequence[WaveRun], waves: int) -> Iterator[_Copy]:
 def _moved(run: WaveRun, copy: _Copy, with_tokens: bool = False) -> WaveRun:
     """The wave at its new place; its tokens only if asked for, they are large."""
     tokens = run.tokens + np.array([copy.shift, 0, 0, 0, 0]) if with_tokens else _NO_TOKENS
-    return run._replace(
+    return replace(
+        run,
         se=copy.se,
         wid=copy.wid,
         begin=run.begin + copy.shift,

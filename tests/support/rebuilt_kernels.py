@@ -85,7 +85,7 @@ def slowed(kernel: SyntheticKernel, row: int, factor: float) -> SyntheticKernel:
     """Return a kernel in which a memory instruction takes so many times as long to answer."""
     rows = list(kernel.instructions)
     rows[row] = replace(rows[row], notes={**rows[row].notes, "slow": str(factor)})
-    return kernel._replace(instructions=tuple(rows))
+    return replace(kernel, instructions=tuple(rows))
 
 
 def with_lines(
@@ -98,10 +98,10 @@ def with_lines(
         for one in kernel.instructions
     )
     moved = {
-        name: source._replace(text="// new\n" * by + source.text) if source.path == path else source
+        name: replace(source, text="// new\n" * by + source.text) if source.path == path else source
         for name, source in sources.items()
     }
-    return kernel._replace(instructions=rows), moved
+    return replace(kernel, instructions=rows), moved
 
 
 def _free(items: list[_Item], labels: Mapping[str, _Item], generation: int) -> list[bool]:
@@ -158,4 +158,4 @@ def _assembled(kernel: SyntheticKernel, items: list[_Item], labels: Mapping[str,
         if item.origin >= 0:
             to_b[item.origin] = row
     places = {name: row_of[id(item)] for name, item in labels.items()}
-    return Rebuilt(kernel._replace(instructions=tuple(rows), labels=places), to_b)
+    return Rebuilt(replace(kernel, instructions=tuple(rows), labels=places), to_b)

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.synth.build import build
 from rcv_py.synth.capture import SimulatedCause, SyntheticCapture, WaveRun, WaveTruth
@@ -17,7 +18,7 @@ PLANS = ("matmul_small", "vector_add", "reduction", "kernels", "gfx11", "gfx12")
 
 
 def simulated(name: str, seed: int) -> SyntheticCapture:
-    return build(SAMPLES[name].plan()._replace(seed=seed)).capture
+    return build(replace(SAMPLES[name].plan(), seed=seed)).capture
 
 
 capture = fixture_of_each(lambda name: simulated(name, 5), PLANS, scope="module")

@@ -2,9 +2,9 @@ import pickle
 
 import numpy as np
 import pytest
+from msgspec import Struct
 from msgspec.structs import replace
 
-from rcv_py.base.record import Record
 from rcv_py.work.load import prepare, prepared_columns
 from rcv_py.work.shared import dumps, loads
 from tests.support.samples import sample_path
@@ -24,7 +24,7 @@ def plain(value):
     """Nested lists and dictionaries, that can be compared."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.tolist()
-    if isinstance(value, Record):
+    if isinstance(value, Struct):
         return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
     return [plain(item) for item in value] if isinstance(value, tuple) else value
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -22,7 +21,7 @@ from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field
 from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, order, run_starts
 from rcv_py.base.text import Message, join_texts
 from rcv_py.model.columns import ColumnTable, of_rows
@@ -150,7 +149,7 @@ def _beside(stream: TokenStream, touches: np.ndarray) -> np.ndarray:
     return (stream.start <= high + step) & (stream.issue >= low - step)
 
 
-class AttributionSums(NamedTuple):
+class AttributionSums(Value):
     """Sums of some parcels."""
 
     claims: saturated.Sums  # key of line, cause and producer; stall, idle, executions and guessed cycles
@@ -175,7 +174,7 @@ def attribution_by(survey: Survey) -> Reduction[AttributionSums, Attribution]:
 ATTRIBUTION = Staged(SURVEY, attribution_by)
 
 
-class TimedClaims(NamedTuple):
+class TimedClaims(Value):
     """When chosen waves spent claimed cycles, one row per span; spans of a wave do not overlap."""
 
     key: np.ndarray  # int64, for `rows_of`
@@ -302,7 +301,7 @@ def _share(cycles: np.ndarray, cause: np.ndarray) -> float | None:
     return 1.0 - total(cycles[cause == Cause.UNEXPLAINED]) / all_cycles if all_cycles else None
 
 
-class TokenCause(NamedTuple):
+class TokenCause(Value):
     """Some cycles of one token."""
 
     cause: Cause
@@ -343,7 +342,7 @@ def token_causes(
                 wave=waves[owner].row,
                 is_guess=bool(claims.is_guess[at]),
             )
-            causes.append(cause if known else cause._replace(line=-1, row=-1, wave=-1))
+            causes.append(cause if known else replace(cause, line=-1, row=-1, wave=-1))
     return tuple(sorted(causes, key=lambda item: (item.is_idle, -item.cycles)))
 
 
@@ -360,7 +359,7 @@ def _is_beside(wave: TracedWave, other: TracedWave) -> bool:
     return is_there and other.begin <= wave.end and other.end >= wave.begin
 
 
-class Blamed(NamedTuple):
+class Blamed(Value):
     """An instruction that made another one late."""
 
     line: int  # code row
@@ -368,7 +367,7 @@ class Blamed(NamedTuple):
     is_guess: bool  # one of several candidates
 
 
-class LineCause(NamedTuple):
+class LineCause(Value):
     """Cycles of one cause, over all executions of an instruction."""
 
     cause: Cause

@@ -6,7 +6,6 @@ attribution use.
 
 import re
 from functools import cache
-from typing import NamedTuple
 
 from rcv_py.analysis.attribution import lines as traits
 from rcv_py.analysis.program.instruction_classes import instruction_class
@@ -14,6 +13,7 @@ from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
 from rcv_py.analysis.program.operations import vector_flops
 from rcv_py.analysis.waits.hoisting import is_load
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
+from rcv_py.base.record import Value
 from rcv_py.base.tables import table
 from rcv_py.base.text import Message, plural
 from rcv_py.model.architecture import Architecture
@@ -26,7 +26,7 @@ KINDS = ("v_", "s_", "ds")  # each alternative of a pattern begins so if the fir
 _ENCODING = re.compile(r"_(e32|e64|sdwa|dpp|dpp8|e64_dpp)$")
 
 
-class InstructionHelp(NamedTuple):
+class InstructionHelp(Value):
     """Facts about an instruction."""
 
     mnemonic: str

@@ -10,9 +10,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.causes import GUESSED, Cause
 from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, borders, order, starts_run
 from rcv_py.model.columns import ColumnTable, joined
 
@@ -32,7 +34,7 @@ class Claims(ColumnTable):
     is_guess: np.ndarray  # bool, the producer is a guess: its cause is in GUESSED, or other candidates fit
 
 
-class ClaimSpans(NamedTuple):
+class ClaimSpans(Value):
     """When the cycles of claims were spent, one row per span; spans of a token do not overlap."""
 
     claim: np.ndarray  # int64, row of the Claims
@@ -40,7 +42,7 @@ class ClaimSpans(NamedTuple):
     end: np.ndarray  # int64, cycles
 
 
-class Within(NamedTuple):
+class Within(Value):
     """The intervals from which cycles are claimed first, as far as they are open there."""
 
     covered: IntervalSet
@@ -145,13 +147,13 @@ class Ledger:
         return claims, Spent(self.begin, self.end, row, shares)
 
 
-class _Share(NamedTuple):
+class _Share(Value):
     row: np.ndarray
     cycles: np.ndarray
     within: Within | None
 
 
-class Spent(NamedTuple):
+class Spent(Value):
     """When the cycles of claims were spent, in a compact form that `spans` expands."""
 
     begin: np.ndarray  # int64, of each row of the ledger
@@ -174,7 +176,7 @@ class Spent(NamedTuple):
             some = np.flatnonzero(~is_alone[first : first + len(share.row)])
             if len(some):
                 taken, open_ = _taken(open_, share, some)
-                spans.append(taken._replace(claim=first + taken.claim))
+                spans.append(replace(taken, claim=first + taken.claim))
             first += len(share.row)
         return joined(spans)
 

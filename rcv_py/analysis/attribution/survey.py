@@ -7,7 +7,7 @@ Everything else that a rule needs happened on the same compute unit at about the
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy import ndarray
@@ -21,6 +21,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.barriers import GFX9_DELAY, MAX_DELAY, meetings
 from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, ends_run, largest_in, order, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
@@ -44,7 +45,7 @@ _SHIFT = 31  # bits of an age in a key
 _OLDEST = (1 << _SHIFT) - 1  # cycles, a second
 
 
-class Candidates(NamedTuple):
+class Candidates(Value):
     """Operations that may have ended a wait, in order of wait and issue."""
 
     token: ndarray  # int64, the wait
@@ -111,7 +112,7 @@ def place_of(se: Numbers, cu: Numbers, unit: Numbers) -> Numbers:
     return ((se << 20) + cu << 8) + unit
 
 
-class Survey(NamedTuple):
+class Survey(Value):
     """The three facts; engines are the shader engines of the waves that were read."""
 
     engine: ndarray  # int64 [e], shader engines, ascending
@@ -131,7 +132,7 @@ class Survey(NamedTuple):
         return self.group[[wave.row for wave in waves]].astype(np.int64)
 
 
-class _Seen(NamedTuple):
+class _Seen(Value):
     """Data from some waves: the latencies of each operation, barriers and last operations."""
 
     ages: Sums  # engine, row of LineTraits, cycles; and how often

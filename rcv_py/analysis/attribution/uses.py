@@ -9,12 +9,12 @@ a jump the key is the line, the distance to the jump, and the lines that ran bef
 """
 
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import LineTraits
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ODD, borders, of_ranges, order, ranges, repeated, scrambled, starts_run
 from rcv_py.model.columns import memoized
 
@@ -24,14 +24,14 @@ _MAX_KNOWN = 1 << 14  # sequences of lines that are cached
 _AT_ONCE = 1 << 15  # tokens whose last lines are summed up at a time
 
 
-class Uses(NamedTuple):
+class Uses(Value):
     """One row per reader and writer, nearest writers first within a reader."""
 
     row: np.ndarray  # int64, index in the readers
     writer: np.ndarray  # int64, token
 
 
-class _Known(NamedTuple):
+class _Known(Value):
     """For each sequence of lines, how far back the registers it wants were last offered."""
 
     context: np.ndarray  # uint64, ascending, a hash of each sequence

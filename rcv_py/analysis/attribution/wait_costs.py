@@ -31,6 +31,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.wait_latency import WaitLatency, latency_samples, measured, wait_latency
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
+from rcv_py.base.record import Value
 from rcv_py.base.runs import borders, run_starts, starts_run
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.columns import ColumnTable, of_rows
@@ -127,7 +128,7 @@ class WaitSummary(NamedTuple):
     of: int  # waves of the trace
 
 
-class _Waits(NamedTuple):
+class _Waits(Value):
     sums: Sums
     samples: Sums
     waves: int
@@ -185,7 +186,7 @@ _SHIFT = 40  # bits of a value in a key, below its line
 _MAX_CYCLES = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
 
 
-class _Uses(NamedTuple):
+class _Uses(Value):
     """The uses in some waves: keys (line, value), and the number of operations for each."""
 
     distance: Sums  # cycles from issue to wait; and stall charged

@@ -27,8 +27,6 @@ SIMD 2   line 1139         █████████████│      the c
 ```
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
@@ -40,6 +38,7 @@ from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks
+from rcv_py.base.record import Value
 from rcv_py.base.runs import borders, first_from, largest_in, ranges, run_starts, starts_run
 from rcv_py.model.columns import memoized
 from rcv_py.model.kinds import TokenKind
@@ -49,7 +48,7 @@ SURE = 0.9  # minimum probability of the likeliest operation; below it the produ
 _FREEDOM = 4.0  # of Student's t
 
 
-class WaitEnds(NamedTuple):
+class WaitEnds(Value):
     """The end of each wait that required something, in order of tokens."""
 
     token: np.ndarray  # int64, the wait

@@ -38,13 +38,12 @@ from enum import IntEnum
 from functools import cached_property
 from itertools import product
 from operator import eq
-from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.compare.lcs import common, heaviest_rising
 from rcv_py.analysis.program.blocks import Blocks, blocks
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable
 
@@ -54,7 +53,7 @@ MIN_BLOCK = 3  # instructions: shorter blocks are not paired by similarity
 MAX_BLOCKS = 300  # blocks of a side that are compared by similarity
 
 
-class Side(NamedTuple):
+class Side(Value):
     """A program cut into blocks: keys of its rows by text and by shape (int64)."""
 
     blocks: Blocks

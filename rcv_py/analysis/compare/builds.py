@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from rcv_py.analysis.compare.compare import compare
 from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.verdict import Judgement, Verdict
+from rcv_py.base.record import Value
 from rcv_py.base.text import short_kernel
 
 NAN = float("nan")
 
 
-class Build(NamedTuple):
+class Build(Value):
     """A capture and the costs of its waves, or why they are unknown."""
 
     path: Path
@@ -30,7 +30,7 @@ class Build(NamedTuple):
         return -1 if self.costs is None or self.costs.launch is None else self.costs.launch.duration
 
 
-class BuildStep(NamedTuple):
+class BuildStep(Value):
     """A build compared with an earlier build; unknown numbers are -1 or nan."""
 
     build: Build

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -22,7 +21,7 @@ from rcv_py.analysis.compare.deltas import Deltas, Rates, Table, deltas, drawn, 
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.matrix_forms import flops_of
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, percent, plural, short_kernel
 
 NO_SOURCE = "no source line"
@@ -31,7 +30,7 @@ END = "s_endpgm"
 MATRIX, EXECUTED = "FLOP of MFMA or WMMA instructions", "executed instructions"
 
 
-class Groups(NamedTuple):
+class Groups(Value):
     """A partition of the rows of a listing."""
 
     of: np.ndarray  # int64 [rows], the group; -1 does not count
@@ -97,7 +96,7 @@ def _is_label(a: CaptureCosts, b: CaptureCosts, row_a: np.ndarray, row_b: np.nda
     return np.where(row_b >= 0, of_b, of_a)
 
 
-class _Line(NamedTuple):
+class _Line(Value):
     place: str  # path:line
     text: str  # "" if the file was not copied
     key: tuple[str, str]  # identifies it in another build: file name, and text or number
@@ -120,7 +119,7 @@ def _lines(side: CaptureCosts) -> tuple[np.ndarray, list[_Line]]:
     return of, lines
 
 
-class _Side(NamedTuple):
+class _Side(Value):
     """One capture over the listing, without the instruction that ends a wave."""
 
     value: float  # cycles a wave at the executions of A

@@ -14,9 +14,9 @@ shader engines: the launch.  So builds with other tiles can be compared although
 """
 
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.parcels import Parcel
@@ -26,7 +26,7 @@ from rcv_py.analysis.device.wave_states import STRIP, StateStrip
 from rcv_py.analysis.health.traced_units import of_kernel
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, Workgroups
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ranges
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, SourceFile
@@ -102,7 +102,7 @@ MEASURES = ("cost", "latency", "stall")  # cost: latency plus the idle before it
 MAX_GROUPS = 128  # more groups are merged, within their engine, to save memory
 
 
-class CaptureCosts(NamedTuple):
+class CaptureCosts(Value):
     """Sums over the loaded waves of one capture; `n` are the code rows, `g` the groups of waves."""
 
     name: str
@@ -146,7 +146,7 @@ def explained_costs_from(found: Answers, waves: str = WORKING) -> CaptureCosts:
     found.ask((POPULATIONS, WORKGROUPS))
     choice = wave_choice(found.of(POPULATIONS), waves)
     costs = costs_from(found, choice.rows)
-    return costs if choice.rows is None else costs._replace(selection=choice.text)
+    return costs if choice.rows is None else replace(costs, selection=choice.text)
 
 
 def sums_from(found: Answers) -> tuple[CaptureCosts, StateStrip]:
@@ -157,10 +157,10 @@ def sums_from(found: Answers) -> tuple[CaptureCosts, StateStrip]:
 
 def costs_from(found: Answers, rows: Rows = None) -> CaptureCosts:
     """Return the costs of the waves at some rows of the index, in memory or in files."""
-    return found.of(costs_of(rows), rows)._replace(missing=len(found.missing))
+    return replace(found.of(costs_of(rows), rows), missing=len(found.missing))
 
 
-class _Costs(NamedTuple):
+class _Costs(Value):
     cells: Sums  # group * code rows + code row; executions, latency, stall, idle
     row: np.ndarray  # int64, waves that count, by their row of the wave index
     place: np.ndarray  # int64 [waves, 3]: engine, unit and workgroup of each
@@ -186,7 +186,7 @@ def _costs_by(rows: Rows, known: Workgroups) -> Reduction[_Costs, CaptureCosts]:
     return Reduction(partial(_map, groups), _MERGE, partial(_finish, groups))
 
 
-class _Groups(NamedTuple):
+class _Groups(Value):
     """The group of each wave; every wave is a group if all belong to one workgroup."""
 
     number: np.ndarray  # int64 [waves of the trace], workgroup of each row of the wave index; -1: not read

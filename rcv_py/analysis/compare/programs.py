@@ -3,8 +3,6 @@
 A side may be a capture: then its instructions also have recorded costs, and B says which of them changed.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rcv_py.analysis.compare.align import Alignment, Fate, align
@@ -12,6 +10,7 @@ from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.program.instruction_classes import CLASS_COUNT, InstructionClass, instruction_classes
 from rcv_py.analysis.program.live_registers import RegisterFile, live_registers
 from rcv_py.analysis.whatif.block_schedule import block_lengths
+from rcv_py.base.record import Value
 from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -19,7 +18,7 @@ from rcv_py.model.trace import Trace
 UNKNOWN = -1
 
 
-class ProgramFacts(NamedTuple):
+class ProgramFacts(Value):
     """What the main kernel of a trace takes; -1 where neither text nor descriptor says it."""
 
     instructions: int
@@ -35,7 +34,7 @@ class ProgramFacts(NamedTuple):
     classes: np.ndarray  # int64 [InstructionClass], instructions of each
 
 
-class ProgramChange(NamedTuple):
+class ProgramChange(Value):
     """Two builds of a kernel, A and B."""
 
     a: Trace
@@ -99,7 +98,7 @@ def program_change(a: Trace, b: Trace, facts: tuple[RunFacts | None, RunFacts | 
     return ProgramChange(a, b, own, align(a.code, b.code))
 
 
-class BlockChange(NamedTuple):
+class BlockChange(Value):
     """One row per block of B, and per block of A that no block of B comes from; -1 and nan: none."""
 
     block_a: np.ndarray  # int64

@@ -9,9 +9,11 @@ wave differs, as with other tiles, nothing is reported per wave.
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.compare.costs import TracedLaunch
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, count, plural, uncapitalized
 
 ASSUMED = 0.10  # assumed difference of a single workgroup between runs, which no capture shows
@@ -36,7 +38,7 @@ _DIRECTION = {-1: Verdict.FEWER, 1: Verdict.MORE}
 _NO_DIFFERENCE = "No difference beyond noise"
 
 
-class Ratio(NamedTuple):
+class Ratio(Value):
     """Ratio of B to A and its uncertainty by chance; shares, 1 is equal."""
 
     value: float
@@ -53,7 +55,7 @@ class Ratio(NamedTuple):
         return 0 if abs(change) <= self.noise else 1 if change > 0 else -1
 
 
-class WorkPerWave(NamedTuple):
+class WorkPerWave(Value):
     """Work of a wave: the smallest and the largest value over groups of traced waves.
 
     Few waves of a launch are traced, and if their work varies (ragged batches, causal masks), their mean does
@@ -79,7 +81,7 @@ class WorkPerWave(NamedTuple):
         return (self.low + self.high) / 2
 
 
-class LaunchDelta(NamedTuple):
+class LaunchDelta(Value):
     """Both launches, and the ratio of B to A."""
 
     a: TracedLaunch
@@ -96,7 +98,7 @@ class LaunchDelta(NamedTuple):
         return a.times(self.a.waves_per_engine), b.times(self.b.waves_per_engine)
 
 
-class KernelDelta(NamedTuple):
+class KernelDelta(Value):
     """The whole kernel: numbers of both captures, and ratios."""
 
     waves: tuple[int, int]
@@ -114,12 +116,12 @@ class KernelDelta(NamedTuple):
         """The numbers with noise at least as large as the replicate's difference from A."""
         launch = self.launch
         if launch is not None and replicate.launch is not None:
-            launch = launch._replace(duration=launch.duration.beyond(replicate.launch.duration))
+            launch = replace(launch, duration=launch.duration.beyond(replicate.launch.duration))
         equal, wave = self.at_equal_hits.beyond(replicate.at_equal_hits), self.a_wave.beyond(replicate.a_wave)
-        return self._replace(at_equal_hits=equal, a_wave=wave, launch=launch)
+        return replace(self, at_equal_hits=equal, a_wave=wave, launch=launch)
 
 
-class Judgement(NamedTuple):
+class Judgement(Value):
     """The verdict, its basis (`launch`, `hit` or `wave`, "" if none), and a sentence."""
 
     verdict: Verdict
@@ -140,7 +142,7 @@ def judge(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
     why = why_not_per_wave(launch)
     if why:
         judged = _of_launch(launch)
-        return judged._replace(beside=Message("Not comparable per wave: {0}.", why))
+        return replace(judged, beside=Message("Not comparable per wave: {0}.", why))
     return _together(launch, _by_wave(kernel, is_same_isa))
 
 
@@ -166,7 +168,7 @@ def _of_other_work(
     against = Verdict.MORE if launch.duration.value < 1 else Verdict.FEWER
     if judged.verdict in (Verdict.NOT_COMPARABLE, against):
         return refuse(why)
-    return judged._replace(beside=Message("Launches are not compared: {0}.", why))
+    return replace(judged, beside=Message("Launches are not compared: {0}.", why))
 
 
 def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
@@ -177,10 +179,10 @@ def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
         if launch.duration.value == 1 or is_fewer == (launch.duration.value < 1):
             template = "The launch takes {0}, within noise ({1})."
             beside = Message(template, change(launch.duration), _durations(launch))
-            return waves._replace(beside=beside)
+            return replace(waves, beside=beside)
     text = waves.sentence
     text = uncapitalized(text) if text.startswith(("No ", "Not ")) else text  # keep "B"
-    return judged._replace(beside=Message("Traced waves: {0}", text))
+    return replace(judged, beside=Message("Traced waves: {0}", text))
 
 
 def _of_launch(launch: LaunchDelta) -> Judgement:

@@ -5,8 +5,6 @@ wave follows from its instructions: FLOP of MFMA and WMMA from their shapes, byt
 with all lanes active.  The work of a launch is the work of a traced wave times the number of waves.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rcv_py.analysis.compare.costs import CaptureCosts
@@ -14,12 +12,13 @@ from rcv_py.analysis.latency.access_widths import VECTOR_MEMORY, access_width
 from rcv_py.analysis.program.instruction_classes import instruction_classes
 from rcv_py.analysis.program.matrix_forms import flops_of
 from rcv_py.analysis.program.registers import wave_lanes
+from rcv_py.base.record import Value
 
 _KILO, _MEGA = 1e3, 1e6
 NAN = float("nan")
 
 
-class WorkCosts(NamedTuple):
+class WorkCosts(Value):
     """Work of the waves of a capture and its cost; means over waves, nan where unknown."""
 
     cycles: float  # of latency and idle, a wave

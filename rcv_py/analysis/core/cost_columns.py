@@ -15,7 +15,6 @@ MAX_WAVE    of the wave       of its longest execution  before it
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -24,7 +23,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import starts_run
 from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
@@ -53,7 +52,7 @@ def wave_lines(wave: TracedWave, n: int) -> LineStats:
     return _line_stats(of_waves([wave]), n)
 
 
-class _RunLines(NamedTuple):
+class _RunLines(Value):
     """Totals of some waves over the lines that they ran."""
 
     sums: Sums  # code row, and hits, latency, stall and idle

@@ -7,12 +7,11 @@ before (`analysis/device/simd_work.py`), so that one sort serves all of them.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import borders, of_ranges, order, ranges
 from rcv_py.model.window import TimeWindow
 
@@ -111,7 +110,7 @@ class IntervalSet(Record):
         return Split(span.take(some), low.take(some), high.take(some), is_inside.take(some))
 
 
-class Split(NamedTuple):
+class Split(Value):
     """Intervals cut where an IntervalSet begins and ends: one row a part, none of them empty."""
 
     span: ndarray  # int64, number of the interval that the part belongs to
@@ -157,7 +156,7 @@ def occupied_cycles(lives: ndarray) -> int:
     return IntervalSet.of(begin + shift, end + shift).total
 
 
-class OwnedIntervals(NamedTuple):
+class OwnedIntervals(Value):
     """Busy time of a unit, and the part of it in which only one owner used the unit."""
 
     all: IntervalSet  # on the axis of the units

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, first_from, repeated
 from rcv_py.model.columns import of_rows
 from rcv_py.model.waves import TracedWave, WaveBatch
@@ -40,7 +40,7 @@ MOSTLY = 0.5  # part of the waves begun in a slab that may be alive at its end; 
 SLACK = 2  # a slab may grow to this multiple of its size in search of a better cut
 
 
-class Slab(NamedTuple):
+class Slab(Value):
     """A stretch of time of one shader engine, and the waves needed to analyse it."""
 
     se: int

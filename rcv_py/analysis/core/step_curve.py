@@ -12,15 +12,15 @@ A mean over a pixel would hide a peak that is narrower than the pixel; so a pixe
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending
 from rcv_py.model.window import TimeWindow
 
 
-class PixelCurve(NamedTuple):
+class PixelCurve(Value):
     """A curve reduced to pixels, float64 [width]; NaN before the curve's first time."""
 
     first: np.ndarray  # value at the first cycle of the pixel

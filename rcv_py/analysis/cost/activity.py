@@ -12,6 +12,7 @@ import numpy as np
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field, totals, unchanged
 from rcv_py.analysis.core.token_columns import states_of
+from rcv_py.base.record import Value
 from rcv_py.base.runs import run_starts
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import STATE_TEXT, WaveState
@@ -52,7 +53,7 @@ def activity(code: CodeTable) -> Activity:
 SHOWN = tuple(STATE_TEXT)  # the states that count
 
 
-class StateShares(NamedTuple):
+class StateShares(Value):
     """Cycles in each WaveState over some waves."""
 
     cycles: np.ndarray  # int64 [WaveState]

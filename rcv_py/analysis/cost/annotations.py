@@ -18,7 +18,7 @@ latency, each hidden part at its own part.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from rcv_py.analysis.core.cost_columns import CostColumns, split_cycles
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.cost.hotspot import HotspotBins
 from rcv_py.analysis.cost.pc_samples import reason_name
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
@@ -52,7 +53,7 @@ class Annotation(Enum):
         return mode
 
 
-class Ingredients(NamedTuple):
+class Ingredients(Value):
     """Inputs of the bars; None is not known (yet).
 
     `hidden` is a HiddenLatency; `causes` has line, cause, stall, idle (several rows a line); `memory` has
@@ -69,7 +70,7 @@ class Ingredients(NamedTuple):
     causes: Any = None
 
 
-class Part(NamedTuple):
+class Part(Value):
     """A colour of the bars; `table` names the table it comes from."""
 
     name: str
@@ -79,7 +80,7 @@ class Part(NamedTuple):
     lane: int = 0
 
 
-class LineBars(NamedTuple):
+class LineBars(Value):
     """One bar a code line and lane, made of parts."""
 
     mode: Annotation

@@ -10,7 +10,6 @@ since                 11         14            start to start, within a wave; no
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, unchanged
 from rcv_py.analysis.core.saturated import Sums
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.modes import Which
@@ -61,7 +60,7 @@ class LineHits(ColumnTable):
         return int(rows[0]) if len(rows) else -1
 
 
-class Spread(NamedTuple):
+class Spread(Value):
     """Statistics of a set of times; p90 and p95 are times of actual hits."""
 
     hits: int
@@ -74,7 +73,7 @@ class Spread(NamedTuple):
     total: int
 
 
-class Histogram(NamedTuple):
+class Histogram(Value):
     """Bin i holds the values `edges[i] <= v < edges[i + 1]`, whole cycles."""
 
     edges: np.ndarray  # int64 [bins + 1], ascending
@@ -138,7 +137,7 @@ def _spread(values: np.ndarray, times: np.ndarray) -> Spread | None:
     return Spread(n, least, middle, p90=p90, p95=p95, max=most, mean=total / n, total=total)
 
 
-class SlowestHit(NamedTuple):
+class SlowestHit(Value):
     """The hit of a line with most latency; of equals the earliest."""
 
     latency: int  # cycles
@@ -147,14 +146,14 @@ class SlowestHit(NamedTuple):
     hit: int  # which hit of its wave, from 0
 
 
-class LatencySpread(NamedTuple):
+class LatencySpread(Value):
     """The latencies of the hits of a line."""
 
     spread: Spread
     slowest: SlowestHit
 
 
-class _Latencies(NamedTuple):
+class _Latencies(Value):
     """The latencies in some waves, in a form that can be merged with other waves."""
 
     values: Sums  # cycles, and how often
@@ -250,7 +249,7 @@ def _hits(_trace: Trace, parcel: Parcel, *, line: int, has_idle: bool = True) ->
 LISTED = 200  # hits in the table
 
 
-class DistributionChoice(NamedTuple):
+class DistributionChoice(Value):
     """What to show: one of MEASURES, number of bars, and their scale."""
 
     measure: str = "latency"

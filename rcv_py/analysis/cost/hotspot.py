@@ -1,7 +1,6 @@
 """The histogram over the program: cycles by range of code lines and token kind; the hottest lines."""
 
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
 from rcv_py.analysis.core.saturated import Sums, dense, nonzero, sums
 from rcv_py.analysis.core.token_columns import sums_by_kind
+from rcv_py.base.record import Value
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.trace import Trace
@@ -19,7 +19,7 @@ RANGE_TAIL = 20_000  # cycles of the default range after the last wave
 SHORTEST_RANGE = 128  # cycles
 
 
-class HotspotBins(NamedTuple):
+class HotspotBins(Value):
     """Bin i holds the code rows `first[i]:stop[i]`; the last bins may lie after the program and be empty."""
 
     first: np.ndarray  # int64 [b]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.cost.place_text import source_of
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, percent, plural, short_kernel
 from rcv_py.base.text import count as count_text
 from rcv_py.model.code import CodeTable
@@ -85,7 +86,7 @@ NOTABLE = 0.01  # of the whole: smaller differences are not named
 SAME_TEXTS = 0.9  # of the texts that both know, for the same code
 
 
-class RowSamples(NamedTuple):
+class RowSamples(Value):
     """PC samples by row of the code table; `of` is the row that stands for each row: itself if unique."""
 
     samples: np.ndarray  # int64 [n]
@@ -98,7 +99,7 @@ class RowSamples(NamedTuple):
     why: str = ""  # why none is here, a sentence
 
 
-class SamplesOfRun(NamedTuple):
+class SamplesOfRun(Value):
     """PC samples on the rows of a capture."""
 
     rows: RowSamples | None  # None: there are none
@@ -108,7 +109,7 @@ class SamplesOfRun(NamedTuple):
     why: str = ""  # why nothing is known, a sentence
 
 
-class SampledShares(NamedTuple):
+class SampledShares(Value):
     """Rows with samples or traced cycles, most samples first; shares are NaN without a thread trace."""
 
     row: np.ndarray  # int64, code row
@@ -151,13 +152,13 @@ def placed_samples(samples: PcSamples, trace: Trace) -> RowSamples:
     found = summed(samples, row, len(code))
     placed = int(found.samples.sum())
     why = "" if placed else _why_none(samples, trace)
-    return found._replace(of=of, elsewhere=int(samples.samples.sum()) - placed, why=why)
+    return replace(found, of=of, elsewhere=int(samples.samples.sum()) - placed, why=why)
 
 
 def grouped(found: RowSamples, first: np.ndarray) -> RowSamples:
     """Return the samples with the row `first[i]`, int64 [n], standing for row i."""
     rows = summed(found, first, len(first))
-    return rows._replace(of=first[found.of], elsewhere=found.elsewhere, why=found.why)
+    return replace(rows, of=first[found.of], elsewhere=found.elsewhere, why=found.why)
 
 
 def summed(samples: PcSamples | RowSamples, row: np.ndarray, size: int) -> RowSamples:

@@ -1,7 +1,6 @@
 """The most expensive code lines, source lines, kinds or classes of instruction."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.cost.explorer import NO_SOURCE
 from rcv_py.analysis.cost.place_text import leaf_texts, line_text
 from rcv_py.analysis.program import instruction_classes as classes
+from rcv_py.base.record import Value
 from rcv_py.base.runs import distinct
 from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable, SourceFile
@@ -19,7 +19,7 @@ from rcv_py.model.modes import SUMS
 BY = ("instruction", "source", "kind", "class")
 
 
-class Ranked(NamedTuple):
+class Ranked(Value):
     """A row of the ranking; `share` is its part of the sorted column, 0 to 1."""
 
     name: str  # "line 62", "path:258", "VALU" or "WAIT_LOAD"

@@ -11,7 +11,7 @@ With INCLUSIVE, lines of callers include code inlined into them, and sums exceed
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import sums_by_kind
 from rcv_py.analysis.cost.pc_samples import reason_name
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable
@@ -83,7 +84,7 @@ def places(code: CodeTable, how: SourceCost) -> tuple[np.ndarray, np.ndarray, np
     return row[once], files[once], lines[once]
 
 
-class Reasons(NamedTuple):
+class Reasons(Value):
     """Why each code line waited: causes of cycles, or reasons of PC samples."""
 
     names: tuple[str, ...]

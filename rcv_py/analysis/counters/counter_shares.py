@@ -12,12 +12,11 @@ counter of matrix pipes counts cycles, so it counts a quarter.
 """
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.counters.counters import CounterFamily, counters, raw_curve
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message
 from rcv_py.model.trace import Trace
 
@@ -29,7 +28,7 @@ _WITH_PEAK = ("VALU", "MFMA")
 _KIND = {"SCA": "SMEM", "MFMA": "MATRIX", "MISC": "IMMED"}  # kind of a bar, if not its own name
 
 
-class CounterBar(NamedTuple):
+class CounterBar(Value):
     """A share of the busy time in percent; it can exceed 100 where a unit issues twice a step."""
 
     name: str  # "VALU", "VALU Peak"

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.counters.counters import ALL_SIMDS, CounterFamily, Counters, RawCounter, Samples
 from rcv_py.analysis.counters.formula.evaluate import scalar
+from rcv_py.base.record import Value
 from rcv_py.model.device import Clock
 
 MAX_CELLS = 1 << 21  # of one tensor: 16 MB; for more, intervals are merged
 
 
-class CounterGrid(NamedTuple):
+class CounterGrid(Value):
     """`length` intervals of `step` cycles from `start` on, and the lengths of the other axes."""
 
     start: int

@@ -11,12 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import Enum
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
 from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.base.record import Value
 from rcv_py.base.runs import starts_run
 from rcv_py.base.text import Message, plural
 from rcv_py.model.columns import ColumnTable
@@ -119,7 +119,7 @@ class Samples(ColumnTable):
         return np.diff(ordered.time)[~starts_run(ordered.place())[1:]]
 
 
-class RawCounter(NamedTuple):
+class RawCounter(Value):
     """A hardware counter at all its places."""
 
     name: str  # `BUSY_CU_CYCLES`, `LDS_BANK_CONFLICT:1`; without `SQ_` if from the thread trace
@@ -145,7 +145,7 @@ class RawCounter(NamedTuple):
         return match[1] if match else self.name
 
 
-class Counters(NamedTuple):
+class Counters(Value):
     """Every raw counter of a capture, and notes about them."""
 
     raw: tuple[RawCounter, ...]
@@ -186,7 +186,7 @@ def counters(trace: Trace) -> Counters:
             seen[counter.name] += 1
             times = seen[counter.name]
             name = counter.name if times == 1 else f"{counter.name}_{times}"
-            left.append(counter._replace(name=name, samples=samples.at(rows)))
+            left.append(replace(counter, name=name, samples=samples.at(rows)))
     _note_lost(notes, lost)
     return Counters(tuple(left), tuple(notes))
 

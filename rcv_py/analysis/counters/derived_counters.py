@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -14,7 +13,7 @@ from rcv_py.analysis.counters.counter_tensor import CounterGrid, Tensors, simd_n
 from rcv_py.analysis.counters.counters import ALL_SIMDS, CounterFamily, Counters, raw_curve, silences
 from rcv_py.analysis.counters.formula.evaluate import Definition, Definitions, Evaluator, joined, shape_text
 from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.device import Clock
@@ -24,7 +23,7 @@ MAX_CURVES = 10  # of one definition
 _UNIT = re.compile(r"\[([^\]]{1,40})\]\s*(.*)")
 
 
-class Derived(NamedTuple):
+class Derived(Value):
     """One definition and its value, or why it has none."""
 
     name: str
@@ -37,7 +36,7 @@ class Derived(NamedTuple):
     tip: str = ""
 
 
-class DerivedSet(NamedTuple):
+class DerivedSet(Value):
     """All definitions that are shown, in the order of their files, built-in definitions first."""
 
     rows: tuple[Derived, ...]

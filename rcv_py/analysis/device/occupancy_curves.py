@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.counters.counter_shares import CounterShares
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending
 from rcv_py.model.device import Dispatch, WaveEvents
 from rcv_py.model.trace import Trace
@@ -19,7 +18,7 @@ from rcv_py.model.waves import WaveIndex
 FULL = 0.9  # of the peak: from here on the launch counts as done
 
 
-class OccupancyCurve(NamedTuple):
+class OccupancyCurve(Value):
     """Waves resident at a place over time."""
 
     name: str
@@ -28,7 +27,7 @@ class OccupancyCurve(NamedTuple):
     slots: int  # waves that those units can hold; 0 if unknown
 
 
-class OccupancyNumbers(NamedTuple):
+class OccupancyNumbers(Value):
     """Statistics of a step function of waves from its first to its last time."""
 
     begin: int  # cycles
@@ -116,7 +115,7 @@ def _name(lives: Residencies, row: int, by: str) -> str:
     return f"{name} SIMD{lives.simd[row]}" if by == "simd" else name
 
 
-class KernelCurve(NamedTuple):
+class KernelCurve(Value):
     """A kernel with the step function of its resident waves."""
 
     name: str  # symbol as in the capture; "" if it names none of the ids

@@ -10,12 +10,12 @@ A limit is the size of the file divided by the use of a wave, rounded up to the 
 what a SIMD could hold; what it held is measured separately.  Every number states its source.
 """
 
-from typing import NamedTuple
-
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.program.registers import RegisterUse, register_use
 from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups
+from rcv_py.base.record import Value
 from rcv_py.base.runs import distinct, run_starts
 from rcv_py.base.text import Message, count, join_texts, plural
 from rcv_py.model.architecture import Architecture
@@ -32,7 +32,7 @@ UNBOUND = 1 << 30
 _VECTOR, _SCALAR = "vector registers", "scalar registers"
 
 
-class OccupancyLimit(NamedTuple):
+class OccupancyLimit(Value):
     """The waves that one resource allows."""
 
     name: str
@@ -63,7 +63,7 @@ class OccupancyLimit(NamedTuple):
         return max(1, self.available // self.allocated) if self.used else UNBOUND
 
 
-class Resident(NamedTuple):
+class Resident(Value):
     """Resident waves of a SIMD, by the lives of the traced waves."""
 
     peak: int
@@ -71,7 +71,7 @@ class Resident(NamedTuple):
     simds: int
 
 
-class OccupancyLimits(NamedTuple):
+class OccupancyLimits(Value):
     """The limits of a kernel, and the measured occupancy."""
 
     device: Architecture
@@ -169,7 +169,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         )
     lds, source = _lds(kernel, known, notes) if threads else (-1, "")
     shared = OccupancyLimit("LDS", lds, device.lds, unit="bytes of LDS", source=source, is_shared=True)
-    limits.append(shared._replace(granule=device.lds_granule))
+    limits.append(replace(shared, granule=device.lds_granule))
     if lds < 0:
         notes.append(_without_lds(trace, known, group))
     # A program with raw words names only some of its registers.
@@ -191,7 +191,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         fit = limit.shares * size // simds if limit.is_shared else limit.shares
         sharing = wanted if limit.is_shared else -(-wanted * size // simds)
         most = limit.available // sharing // limit.granule * limit.granule
-        return limit._replace(waves=max(1, min(cap, fit)), max_used=-1 if goal > cap else most)
+        return replace(limit, waves=max(1, min(cap, fit)), max_used=-1 if goal > cap else most)
 
     limits = _explained_registers(list(map(completed, limits)), use, device, notes)
     if group > 1:
@@ -337,7 +337,7 @@ def _explained_registers(
     else:
         return limits
     notes.append(Message(text, count(named), count(vector.allocated)))
-    return [one._replace(needed=named) if one is vector and binds and is_least else one for one in limits]
+    return [replace(one, needed=named) if one is vector and binds and is_least else one for one in limits]
 
 
 def resident_waves(trace: Trace, rows: np.ndarray | None = None) -> Resident:

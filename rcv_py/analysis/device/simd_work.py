@@ -18,7 +18,6 @@ LDS and the memory path are outside the SIMD: on a SIMD that only waits for them
 
 from collections.abc import Collection, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -31,7 +30,7 @@ from rcv_py.analysis.core.saturated import MAX_CYCLES, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.branches import ends_of, rests
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, repeated
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.columns import ColumnTable, joined
@@ -41,7 +40,7 @@ from rcv_py.model.trace import Trace
 MAX_DISTANCE = 1 << 48  # cycles, more than a day: thousands of SIMDs with such stretches fit the axis
 
 
-class SimdAxis(NamedTuple):
+class SimdAxis(Value):
     """All SIMDs in sequence on a single axis of time, so that one sort serves all of them."""
 
     place: np.ndarray  # int64 [SIMDs], shader engine * 256 + SIMD, ascending

@@ -13,7 +13,6 @@ The steps depend on the capture alone, so that results of different waves can be
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
 from rcv_py.analysis.core.saturated import Sums, dense, nonzero, sums
 from rcv_py.analysis.core.token_columns import states_of
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import repeated, run_starts
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import WaveState
@@ -56,7 +55,7 @@ class StateCurves(ColumnTable):
         return cycles / max(1, int(cycles.sum()))
 
 
-class _Changes(NamedTuple):
+class _Changes(Value):
     """Changes of the number of waves in each state at each time; times grow strictly."""
 
     time: np.ndarray  # int64 [n]

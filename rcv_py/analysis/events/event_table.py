@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.events.marker_spans import CLOSES, OPENS, MarkerRecords, MarkerSpans, missing_words
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.base.text import Message, count, join_texts, plural, short_kernel
 from rcv_py.model.columns import ColumnTable, joined, of_rows
@@ -17,7 +18,7 @@ from rcv_py.model.kinds import MARKER_TEXT, EventKind, MarkerKind
 from rcv_py.model.trace import Trace
 
 
-class EventGroup(NamedTuple):
+class EventGroup(Value):
     """Events that are shown or hidden together."""
 
     id: str

@@ -36,7 +36,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -46,6 +45,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, tables
 from rcv_py.analysis.events.payloads import MAX_WORDS, data_words, is_address_name, marker_use
 from rcv_py.base.problems import Affects, Problem, Severity
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import Message, count, demangled, plural
 from rcv_py.model.columns import ColumnTable, memoized, of_rows
@@ -247,7 +247,7 @@ def _index_key(trace: Trace) -> np.ndarray:
     return slot_key(index.se, sa, cu, index.simd, index.slot)
 
 
-class _Ran(NamedTuple):
+class _Ran(Value):
     """The code object that ran when values were written: one row a value with a known wave."""
 
     value: np.ndarray  # int64, index among the values of the file

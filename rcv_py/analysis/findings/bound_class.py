@@ -5,7 +5,6 @@ decides: compute, or nothing.  `docs/findings.md` shows the same table, and a te
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.findings.finding import BoundClass, SupportingNumber
 from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs, is_scratch
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, capitalized
 
 LAUNCH, MEMORY, COMPUTE = "launch-bound", "memory-bound", "compute-bound"
@@ -27,7 +27,7 @@ WAITS = 0.5  # part of the stall that is waits for vector memory
 ISSUING = 0.6  # of SIMD cycles in which a wave issues: issue-bound
 
 
-class LoadNumbers(NamedTuple):
+class LoadNumbers(Value):
     """How a kernel used the device; shares are 0 to 1."""
 
     issue: float  # of the cycles in which a SIMD held a wave: a wave issued
@@ -50,7 +50,7 @@ class LoadNumbers(NamedTuple):
         return RATE <= self.of_roof <= CACHED and self.waits >= WAITS
 
 
-class ClassRule(NamedTuple):
+class ClassRule(Value):
     """The condition of a class, and its sentence."""
 
     name: str

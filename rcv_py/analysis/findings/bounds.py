@@ -21,7 +21,6 @@ wave waits there for its last operations.
 
 from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -42,7 +41,7 @@ from rcv_py.analysis.device.simd_work import (
 )
 from rcv_py.analysis.findings.worst import WorstExecutions, joined_worst, worst_of
 from rcv_py.analysis.program.branches import ends_of, rests
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, borders, numbered, ranges, run_starts, scrambled
 from rcv_py.model.columns import ColumnTable, of_rows
 from rcv_py.model.trace import Trace
@@ -51,7 +50,7 @@ _NONE = np.zeros(0, dtype=np.int64)
 AT_ONCE = 1 << 15  # spans in a block, which limits the length of temporary columns
 
 
-class Bound(NamedTuple):
+class Bound(Value):
     """An upper bound of what some waits cost."""
 
     cycles: int  # of SIMDs, in which at least one wave waits this way and nothing happens
@@ -59,7 +58,7 @@ class Bound(NamedTuple):
     exposed: int  # the same cycles, summed over the waves that wait: at least `cycles`
 
 
-class Exposure(NamedTuple):
+class Exposure(Value):
     """Cycles of SIMDs and of waves, as defined in `simd_work`."""
 
     resident: int = 0  # cycles in which a SIMD held a wave, summed over SIMDs
@@ -202,7 +201,7 @@ def _bound(cycles: int, exposed: int, resident: int) -> Bound:
     return Bound(cycles, cycles / resident if resident else 0.0, exposed)
 
 
-class Waited(NamedTuple):
+class Waited(Value):
     """Waits of the waves of some parcels: their attribution, its exposed part, and worst executions."""
 
     sums: attribute.AttributionSums
@@ -321,7 +320,7 @@ def _quiet(work: SimdWork, begin: np.ndarray, end: np.ndarray) -> tuple[int, int
     return IntervalSet.of(first, last).total, int((last - first).sum())
 
 
-class Ranges(NamedTuple):
+class Ranges(Value):
     """A range of time for each of some waves."""
 
     wave: np.ndarray  # int64, rows of the wave index, ascending, each once

@@ -14,9 +14,9 @@ SIMD 2                       never held a wave: the grid under-fills the device
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.survey import SURVEY
@@ -50,7 +50,7 @@ from rcv_py.analysis.program.language import language
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, WaveChoice, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, is_in, run_starts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts
@@ -60,7 +60,7 @@ SIMDS_OF_CU = 4  # of a compute unit or a work-group processor
 MAX_THREADS = 1024  # of a workgroup
 
 
-class LaunchShape(NamedTuple):
+class LaunchShape(Value):
     """A launch in cycles and SIMDs."""
 
     duration: int  # cycles from the first start of a wave to the last end, on all SIMDs that the trace saw
@@ -306,7 +306,7 @@ class FindingInputs:
     def working_shape(self) -> LaunchShape:
         """The shape of the launch, in which only waves that work occupy SIMDs."""
         working = launch_shape(self.trace, self.facts, self.counted, self.working_lives)
-        return self.shape._replace(used=working.used, occupied=working.occupied)
+        return replace(self.shape, used=working.used, occupied=working.occupied)
 
     @cached_property
     def working_curve(self) -> StepCurve | None:

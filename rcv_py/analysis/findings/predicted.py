@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from math import inf, nan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -27,6 +27,7 @@ from rcv_py.analysis.findings.finding import (
 from rcv_py.analysis.whatif.changes import Change, Free, Latency, NoBarrier
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import Report, Stage, silent
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, capitalized, join_texts
 
 if TYPE_CHECKING:  # it imports a compiler
@@ -48,7 +49,7 @@ MOVES = {"hoist-batch", "hoist"}  # of these the one that gains more
 SLOWER = "In a replay, the kernel takes {0} longer with this change: {1}."
 
 
-class KernelChange(NamedTuple):
+class KernelChange(Value):
     """A predicted change of the kernel's duration, 1 being all of it; below 0 it takes less."""
 
     share: float

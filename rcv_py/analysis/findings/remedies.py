@@ -12,10 +12,10 @@ of the computation cannot be replayed.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from rcv_py.analysis.findings.finding import Finding, RemedyAdvice, RemedyExperiment
 from rcv_py.analysis.findings.inputs import is_scratch
@@ -26,6 +26,7 @@ from rcv_py.analysis.program.registers import SPECIAL, registers
 from rcv_py.analysis.whatif import changes
 from rcv_py.analysis.whatif.changes import Change, Free, Latency, MoreWaves, Move, MoveLater, NoBarrier
 from rcv_py.analysis.whatif.hoist import hoisted
+from rcv_py.base.record import Value
 from rcv_py.base.tables import table
 from rcv_py.base.text import Message, join_texts
 from rcv_py.model.code import has_known_operands
@@ -222,7 +223,7 @@ def _changes(plays: Plays, case: FindingContext) -> tuple[Change, ...]:
     return tuple(one for one in plays(case) if getattr(one, "lines", 1) or getattr(one, "units", ()))
 
 
-class Remedy(NamedTuple):
+class Remedy(Value):
     """What to do about a finding."""
 
     id: str
@@ -284,6 +285,6 @@ def finding_of(case: FindingContext, name: str, **words: Any) -> Finding:
     said = {key: text for key, text in table("findings").get(name, {}).items() if key != "what"}
     claimed, words = case.claimed, {**said, **words}
     remedy = {} if "remedy" in words else remedy_fields(name, case)
-    numbers = {**claimed.bound._asdict(), "attributed": int(claimed.attributed.sum()), "is_upper_bound": True}
+    numbers = {**asdict(claimed.bound), "attributed": int(claimed.attributed.sum()), "is_upper_bound": True}
     hot = case.inputs.hot_lines(claimed.rows)
     return Finding(name=name, **{**numbers, **remedy, "hot": hot, **words})

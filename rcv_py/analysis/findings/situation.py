@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial, reduce
 from operator import or_
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -17,7 +16,7 @@ from rcv_py.analysis.waits.load_batch import LoadBatch, load_batches
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.analysis.whatif.changes import changes_text, named
 from rcv_py.analysis.whatif.hoist import hoisted
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, plural
 from rcv_py.model.code import has_known_operands
@@ -330,7 +329,7 @@ def _returns_data(case: FindingContext) -> bool | None:
     return bool(registers(case.text(case.producer)).writes)
 
 
-class Precondition(NamedTuple):
+class Precondition(Value):
     """A condition that must hold before a remedy is suggested."""
 
     text: str  # for people: completes "only if"

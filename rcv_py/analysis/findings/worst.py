@@ -5,7 +5,6 @@ longest stall need not be evidence for the load.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.program.branches import ends_of
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.kinds import TokenKind
@@ -23,7 +23,7 @@ from rcv_py.model.trace import Trace
 _CAUSES = len(Cause)
 
 
-class WorstExecution(NamedTuple):
+class WorstExecution(Value):
     """An execution and its cycles of one cause."""
 
     cycles: int
@@ -91,7 +91,7 @@ def joined_worst(parts: Sequence[WorstExecutions]) -> WorstExecutions:
     return of_rows(every, order[starts_run(every.key[order])])
 
 
-class Issued(NamedTuple):
+class Issued(Value):
     """What some waves issued."""
 
     cycles: np.ndarray  # int64 [code rows], of issue (later than gfx9: of execution), summed over waves

@@ -13,7 +13,6 @@ executed instruction on the scopes that were open when it began, with its source
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +37,7 @@ from rcv_py.analysis.flame.flame import (
 )
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import UsageError
+from rcv_py.base.record import Value
 from rcv_py.base.runs import borders, distinct, ranges
 from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
@@ -98,7 +98,7 @@ def marked_tree(
     return fold(Stacks(first, element, own[keep], order[keep]), spans.names, "cycles", hidden is not None)
 
 
-class _Nest(NamedTuple):
+class _Nest(Value):
     """Scopes without points; nodes are scopes merged by kind, name and enclosing node."""
 
     row: np.ndarray  # int64, row of the spans
@@ -146,7 +146,7 @@ def _heads(nest: _Nest) -> Stacks:
     return Stacks(borders([1, *length.tolist()]), element, nothing, nothing[:, 0])
 
 
-class _Steps(NamedTuple):
+class _Steps(Value):
     """The innermost open scope as a function of time, for each wave."""
 
     owner: np.ndarray  # int64, sorted: owner of the time
@@ -205,7 +205,7 @@ _MARKERS, _HIDDEN = MARKERS[ReferenceRule.OURS], HIDDEN[ReferenceRule.OURS]
 METRICS = {"total": Metric.TOTAL, "nonhidden": Metric.NONHIDDEN, "stall": Metric.STALL, "hits": Metric.HITS}
 
 
-class Charged(NamedTuple):
+class Charged(Value):
     """The costs of code lines: by default the latency and idle time of all waves."""
 
     costs: CostColumns | None = None  # None: costs of all waves

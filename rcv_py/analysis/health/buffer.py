@@ -25,6 +25,7 @@ from rcv_py.analysis.health.traced_units import engine_mask, missing_lives, trac
 from rcv_py.analysis.program.branches import ends_of
 from rcv_py.analysis.waves.barriers import last_ends
 from rcv_py.base.problems import Severity
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ends_run
 from rcv_py.base.text import Message, count
 from rcv_py.model.kinds import EventKind
@@ -37,7 +38,7 @@ LARGER_BUFFER = "0x40000000"  # 1 GB: four times the largest default; rocprofv3 
 SLOWEST_COUNTERS = 16  # of att_activity: counters share the buffer
 
 
-class Cut(NamedTuple):
+class Cut(Value):
     """Signs of a record that was cut off; numbers of waves, and of hardware events."""
 
     unfinished: int  # traced waves whose last instruction is not s_endpgm
@@ -136,7 +137,7 @@ class Ends(NamedTuple):
     files: Sums  # se << 40 | workgroup, where it is known, and waves
 
 
-class _Stops(NamedTuple):
+class _Stops(Value):
     """Times at which the records of some waves stop."""
 
     waves: int

@@ -1,7 +1,5 @@
 """Notes on the launch: whether it filled the machine, had a tail, or ran next to other kernels."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import residencies, resident
@@ -9,6 +7,7 @@ from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_
 from rcv_py.analysis.health.note import HealthNote, Measured, number, share
 from rcv_py.analysis.health.traced_units import main_kernel, unit_key
 from rcv_py.base.problems import Severity
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.columns import of_rows
@@ -51,7 +50,7 @@ UNEVEN = 0.25  # coefficient of variation of wave-cycles by compute unit
 HALF_FULL = 0.5  # of the slots: below it more waves could have hidden latency
 
 
-class GridFill(NamedTuple):
+class GridFill(Value):
     """How the waves of the traced kernel filled the compute units on which any of them ran."""
 
     waves: int

@@ -1,12 +1,11 @@
 """A note about a capture's quality: evidence, consequence and remedy."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from msgspec import field
 
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, count, join_texts, percent
 
 Setting = str | int | bool
@@ -14,7 +13,7 @@ Setting = str | int | bool
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
-class Measured(NamedTuple):
+class Measured(Value):
     """A number that supports a note; `text` is the value as shown, with its unit and its whole."""
 
     name: str

@@ -1,17 +1,16 @@
 """Noise between two captures of the same instructions: smaller effects cannot be concluded."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rcv_py.analysis.health.note import HealthNote, Measured, number, share
 from rcv_py.base.problems import Severity
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 
-class ReplicateNoise(NamedTuple):
+class ReplicateNoise(Value):
     """How much two captures of the same instructions differ."""
 
     lines: int  # lines that ran in both

@@ -5,7 +5,6 @@ Waves that took an early exit show the cost of the exit, not of the kernel.
 """
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, p
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, main_kernel, traced_lives
 from rcv_py.analysis.waves.populations import Populations, ran_text
 from rcv_py.base.problems import Severity
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, count, percent, plural
 from rcv_py.model.trace import Trace
 
@@ -107,7 +107,7 @@ MIN_LIVES = 2  # lives on either side
 WIDE = 2.0  # ratio of the longest tenth to the shortest: from here on no single wave is typical
 
 
-class Representation(NamedTuple):
+class Representation(Value):
     """Comparison of the lives of traced waves with the others, in cycles."""
 
     traced: int  # lives on the traced SIMDs

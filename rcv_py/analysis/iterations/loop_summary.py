@@ -31,7 +31,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked, tables
 from rcv_py.analysis.core.saturated import Sums, dense, sums
 from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, distinct, ends_run, ranges, run_starts, starts_run
 from rcv_py.model.columns import ColumnTable, joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
@@ -205,7 +205,7 @@ class Phases(Record):
         return self.stall.sum(axis=0) / np.maximum(1, self.cycles.sum(axis=0))
 
 
-class FirstHits(NamedTuple):
+class FirstHits(Value):
     """One row a code line: costs of its first execution in each wave, summed over waves, and of all."""
 
     waves: np.ndarray  # int64, waves that ran it
@@ -236,7 +236,7 @@ def _firsts(tokens: TokenColumns, line: np.ndarray, lines: int) -> np.ndarray:
     return np.concatenate(found)
 
 
-class LoopSummary(NamedTuple):
+class LoopSummary(Value):
     """The loops, phases and first executions of the analysed waves."""
 
     loops: LoopIterations

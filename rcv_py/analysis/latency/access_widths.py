@@ -8,7 +8,6 @@ are those requested by the compute unit, not the DRAM traffic.
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked
 from rcv_py.analysis.core.saturated import Sums, dense, nonzero, summed
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.registers import wave_lanes
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending
 from rcv_py.model.trace import Trace
 
@@ -94,7 +94,7 @@ def is_scalar(text: str) -> bool:
     return _SCALAR.match(text.strip()) is not None
 
 
-class AccessWidths(NamedTuple):
+class AccessWidths(Value):
     """Bytes per lane of each code row, and how often it ran."""
 
     width: np.ndarray  # int64 [code rows], bytes per lane; 0: no memory access or no data; UNKNOWN
@@ -137,7 +137,7 @@ class AccessWidths(NamedTuple):
         return [(int(widths[at]), int(times[at])) for at in order]
 
 
-class _Accesses(NamedTuple):
+class _Accesses(Value):
     """Executions of some waves, and when the waves lived."""
 
     executions: Sums  # code row, and count

@@ -14,13 +14,14 @@ writes; else the only one of its kind at the source place of the marker, or in i
 
 import re
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.events.marker_spans import MarkerRecords
 from rcv_py.analysis.events.payloads import ADDRESSES, NOTHING, POINT, is_address_name, marker_use
 from rcv_py.analysis.program.registers import definition, registers
+from rcv_py.base.record import Value
 from rcv_py.base.runs import starts_run
 from rcv_py.model.trace import Trace
 
@@ -28,7 +29,7 @@ _GLOBAL = r"(?:global|flat|s)_"
 _BUFFER = r"s?_?buffer_"
 
 
-class AddressKind(NamedTuple):
+class AddressKind(Value):
     """What the words of a block are."""
 
     mnemonic: re.Pattern[str]  # of the instructions it may stand before
@@ -83,7 +84,7 @@ def lanes_of(kind: str, words: int) -> int:
     return next((lanes for lanes in _LANES if own == lanes * about.words), 0)
 
 
-class AddressBlocks(NamedTuple):
+class AddressBlocks(Value):
     """The blocks of a marker: those that count, and how many do not."""
 
     marker: int  # row of `Trace.markers`
@@ -137,7 +138,8 @@ def _read(trace: Trace, blocks: AddressBlocks, word: np.ndarray, lanes: int) -> 
     address, is_known = _addresses(trace, blocks.kind, word[:, _HEAD:], lanes)
     is_right = ~((address >= np.uint64(limit)) & is_active).any(axis=1)
     good = is_whole & is_right & is_known
-    return blocks._replace(
+    return replace(
+        blocks,
         address=address[good],
         is_active=is_active[good],
         incomplete=blocks.incomplete + int((is_whole & ~is_right).sum()),

@@ -9,8 +9,6 @@ wave 2  ──────────b──    the last: the skew is the dista
 group ran are one instance, whichever `s_barrier` each of them executed.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rcv_py.analysis.core.median import median
@@ -18,6 +16,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field, stacked
 from rcv_py.analysis.waves.barriers import meetings
 from rcv_py.analysis.waves.workgroups import Barriers, KnownBy, barriers_of, grouped, joined_barriers
+from rcv_py.base.record import Value
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 
@@ -49,7 +48,7 @@ class BarrierSkew(ColumnTable):
         return median(self.skew) if len(self) else None
 
 
-class _Arrivals(NamedTuple):
+class _Arrivals(Value):
     """Barriers of some waves, and the index rows of the waves that count."""
 
     barriers: Barriers

@@ -19,7 +19,6 @@ the matrix unit works as bubbles.
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.device import simd_work
 from rcv_py.analysis.program.branches import ends_of, under_end
 from rcv_py.analysis.program.matrix_forms import matrix_passes
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, ends_run, starts_run
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.modes import ReferenceRule
@@ -69,7 +69,7 @@ class Bubbles(ColumnTable):
         return self.issuing / self.resident if self.resident else 0.0
 
 
-class _Charged(NamedTuple):
+class _Charged(Value):
     # Key: number of waves that share (0: any up to _SHARED), kind of wait, code row.  Cycles; for number 0 in
     # parts of a cycle.
     charged: Sums

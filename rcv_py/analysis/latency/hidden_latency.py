@@ -5,7 +5,7 @@ It is an estimate.  Latency that other waves cover costs no time; the rest is wo
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import distinct, starts_run
 from rcv_py.base.text import Message, join_texts
 from rcv_py.model.code import CodeTable
@@ -171,7 +171,7 @@ _COVERS_WAIT = {MATRIX: VALU, VALU: VALU, VMEM: VMEM, SCALAR: SCALAR, OTHER: SCA
 _COVERS_ISSUE = {VALU: MATRIX, VMEM: VALU, SCALAR: VMEM, OTHER: SCALAR}
 
 
-class HiddenLatency(NamedTuple):
+class HiddenLatency(Value):
     """Hidden cycles of each code line, summed over the counted waves."""
 
     idle: np.ndarray  # int64 [code rows]
@@ -196,7 +196,7 @@ class HiddenLatency(NamedTuple):
         return np.maximum(code.latency, 0) + np.maximum(code.idle, 0) - self.hidden(code)
 
 
-class _Hidden(NamedTuple):
+class _Hidden(Value):
     cycles: np.ndarray  # int64 [3, code rows]: hidden idle, stall and issue
     counted: int  # waves
     read: int  # waves
@@ -343,7 +343,7 @@ def _busy(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> tuple[np.ndar
     return begin, end, owner, unit, lane
 
 
-class HiddenTable(NamedTuple):
+class HiddenTable(Value):
     """Code lines with any cost; all columns int64, cycles summed over waves.
 
     `total` is `seen` plus `hidden`; `hidden` is the sum of the three hidden parts.

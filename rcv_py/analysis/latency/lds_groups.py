@@ -25,9 +25,10 @@ Not published, so not known: two addresses (ds_read2), atomics, moves between la
 """
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
+
+from rcv_py.base.record import Value
 
 _BANK = 4  # bytes
 
@@ -60,7 +61,7 @@ _FIRST: dict[tuple[str, bool, int], tuple[int, np.ndarray]] = {
 }
 
 
-class LdsGroups(NamedTuple):
+class LdsGroups(Value):
     """The lanes that LDS serves together."""
 
     banks: int

@@ -14,6 +14,7 @@ from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.latency.memory_levels import Levels, QueueSamples, returns, split_levels
 from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
@@ -26,7 +27,7 @@ from rcv_py.model.trace import Trace
 COLUMNS = 4  # values of a counter sample; bank b holds counters 4 b to 4 b + 3
 
 
-class LevelCounter(NamedTuple):
+class LevelCounter(Value):
     """A counter of operations in flight, and the instructions it counts."""
 
     name: str
@@ -225,7 +226,7 @@ _MERGE = by_field(_Part, ops=all_ops, waves=sum)
 MEMORY = {rule: Reduction(_map, _MERGE, partial(_finish, rule=rule)) for rule in ReferenceRule}
 
 
-class _Values(NamedTuple):
+class _Values(Value):
     """Line and latency of operations; NaN while in flight."""
 
     line: ndarray  # int64

@@ -7,16 +7,17 @@ the oldest operation is done first.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
+
+from rcv_py.base.record import Value
 
 LENGTHS = 24  # candidate latencies of a queue
 MAX_SAMPLES = 16_384  # samples that shares are fitted to
 _WEIGHT = 100.0  # of the constraint that the shares of a queue sum to one
 
 
-class Levels(NamedTuple):
+class Levels(Value):
     """How many operations of a compute unit were in flight at sampled times, sorted by time."""
 
     time: np.ndarray  # int64, cycles, aligned
@@ -24,7 +25,7 @@ class Levels(NamedTuple):
     interval: int  # cycles between two samples
 
 
-class QueueSamples(NamedTuple):
+class QueueSamples(Value):
     """Samples of one compute unit and what its queues issued."""
 
     levels: Levels

@@ -22,6 +22,7 @@ from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, UnitTable,
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.device.pipe_use import PIPE_USE, PipeUse
 from rcv_py.analysis.program.matrix_forms import matrix_passes
+from rcv_py.base.record import Value
 from rcv_py.base.tables import table
 from rcv_py.base.text import Message, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.code import CodeTable
@@ -29,7 +30,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 
 
-class Fact(NamedTuple):
+class Fact(Value):
     """A key number: `text` is the value as shown, `of` is its whole or what it is counted over."""
 
     id: str
@@ -40,7 +41,7 @@ class Fact(NamedTuple):
     meaning: str
 
 
-class DeviceSummary(NamedTuple):
+class DeviceSummary(Value):
     """Key numbers and their tables; None if the capture does not have them."""
 
     facts: tuple[Fact, ...]

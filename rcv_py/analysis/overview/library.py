@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.compare.costs import launch_of
 from rcv_py.analysis.core.occupancy import all_resident
@@ -14,12 +14,13 @@ from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health.capture_health import HEALTHY, headline, health_notes, verdict
 from rcv_py.analysis.health.replicates import fingerprint, line_costs, replicate_noise
+from rcv_py.base.record import Value
 from rcv_py.base.text import short_kernel
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
 
-class LibraryRow(NamedTuple):
+class LibraryRow(Value):
     """One capture; missing numbers are 0, missing texts "".  `error`: why it cannot be opened."""
 
     path: Path
@@ -129,7 +130,7 @@ def with_replicates(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:
             found.append(row)
         else:
             noise = replicate_noise(other.costs, costs)
-            found.append(row._replace(replicate=other.name, noise=-1.0 if noise is None else noise.per_hit))
+            found.append(replace(row, replicate=other.name, noise=-1.0 if noise is None else noise.per_hit))
     return tuple(found)
 
 

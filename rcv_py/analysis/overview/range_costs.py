@@ -10,7 +10,7 @@ Executions and their operations belong to the range in which they issue.
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class UnitUse(Value):
     busy: int  # cycles, summed over them
 
 
-class RangeCosts(NamedTuple):
+class RangeCosts(Value):
     """Sums over the waves that count, cut at the borders of the range; columns are int64 [code rows]."""
 
     window: TimeWindow
@@ -65,7 +65,7 @@ class RangeCosts(NamedTuple):
         return saturated.later(saturated.later(self.stall, self.busy), self.idle)
 
 
-class RangePart(NamedTuple):
+class RangePart(Value):
     """Results of some parcels for a range."""
 
     claims: attribute.AttributionSums

@@ -16,8 +16,6 @@ of the others is unknown: rates are per compute unit's worth of traced SIMDs.  W
 "Roofline: an insightful visual performance model" (2009).
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
@@ -26,7 +24,7 @@ from rcv_py.analysis.iterations.loop_summary import LoopSummary
 from rcv_py.analysis.latency.access_widths import AccessWidths
 from rcv_py.analysis.program.matrix_forms import flops_of, passes_of
 from rcv_py.analysis.program.operations import MATRIX, kinds_of, lane_flops_of
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import distinct
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -36,7 +34,7 @@ _NO_WORK = ("s_", "ds_", "flat_", "global_", "scratch_", "buffer_", "tbuffer_", 
 _LEAST = 0.01  # of the operations of the kernel: loops that compute or request less are left out
 
 
-class Computed(NamedTuple):
+class Computed(Value):
     """Operations of a unit with a data type."""
 
     unit: str  # MATRIX or VECTOR
@@ -51,7 +49,7 @@ class Computed(NamedTuple):
         return self.rate / self.peak
 
 
-class Scope(NamedTuple):
+class Scope(Value):
     """The kernel or a loop."""
 
     first: int  # code row

@@ -16,9 +16,9 @@ end.  Physical registers stay the same, so no order needs more of them.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rcv_py.analysis.program.registers import bits
+from rcv_py.base.record import Value
 from rcv_py.model.columns import ColumnTable
 
 NO_KIND = -1
@@ -168,7 +168,7 @@ def _listed(
     return order
 
 
-class Moved(NamedTuple):
+class Moved(Value):
     """An instruction that saves cycles if it alone is moved up."""
 
     at: int  # index in the work

@@ -23,21 +23,20 @@ from collections import deque
 from collections.abc import Sequence
 from functools import cached_property, reduce
 from operator import or_
-from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.branches import Branches, Flow, flow
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import borders, distinct
 from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable, memoized
 
 
-class Label(NamedTuple):
+class Label(Value):
     """A label row."""
 
     row: int  # of the code table

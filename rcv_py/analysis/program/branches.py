@@ -17,6 +17,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field
 from rcv_py.analysis.core.saturated import Sums, dense
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
+from rcv_py.base.record import Value
 from rcv_py.base.text import operand
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable, memoized
@@ -115,7 +116,7 @@ def branches(waves: Iterable[TracedWave], code: CodeTable) -> Branches:
     return _made(_jumps(of_waves(waves), code), code)
 
 
-class _Jumps(NamedTuple):
+class _Jumps(Value):
     pairs: Sums  # source << 32 | target, and times
     lines: Sums  # code row, and how often it jumped, fell through and ran
 

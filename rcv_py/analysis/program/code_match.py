@@ -11,7 +11,6 @@ that moved exchange units: one that loses executions also gets others.
 """
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, added
 from rcv_py.analysis.core.saturated import Sums, dense, nonzero
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.record import Value
 from rcv_py.base.runs import is_in
 from rcv_py.base.text import Message, count, percent
 from rcv_py.model.code import CodeTable
@@ -57,7 +57,7 @@ _UNIT = {  # names of the checked units
 }
 
 
-class CodeMatch(NamedTuple):
+class CodeMatch(Value):
     """How many executions went to another unit than the text of their instruction implies."""
 
     judged: int  # executions whose kind and whose mnemonic are known

@@ -1,17 +1,17 @@
 """The language a kernel is written in, derived from its source files, and the terms that its users know."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.record import Value
 from rcv_py.base.tables import table
 from rcv_py.model.trace import Trace
 
 LOOKED_AT = 400  # lines of a source that are searched for signs
 
 
-class KernelLanguage(NamedTuple):
+class KernelLanguage(Value):
     """A kernel language, a row of `resources/tables/languages.toml`."""
 
     name: str

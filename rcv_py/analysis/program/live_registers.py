@@ -20,7 +20,6 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from rcv_py.analysis.program.blocks import backward, blocks, forward, ways
 from rcv_py.analysis.program.branches import flow
 from rcv_py.analysis.program.registers import SPECIAL, A, S, V, bits, registers
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Value
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import memoized
 
@@ -54,7 +54,7 @@ _SAVES = re.compile(r"s_\w*saveexec_b(?:32|64)\s+(\S+?),|s_mov_b(?:32|64)\s+(s\S
 _EXEC = 1 << SPECIAL["exec"]
 
 
-class LiveRegisters(NamedTuple):
+class LiveRegisters(Value):
     """Rows are the rows of the code table."""
 
     held: tuple[int, ...]  # sets of registers that are needed before or after each row, or written by it

@@ -10,7 +10,6 @@ gfx1250 are a guess, from the scheduling model of LLVM 22: two passes, four for 
 """
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from rcv_py.analysis.core.intervals import occupied_cycles
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, by_field, stacked
 from rcv_py.analysis.core.token_columns import TokenColumns
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import LARGEST, Message, number
 from rcv_py.model.code import CodeTable
@@ -94,7 +94,7 @@ _GFX125 = ("gfx125", "gfx12-5")
 _GENERIC = {"gfx9-4-generic": "gfx942"}  # whose cycles are a guess
 
 
-class MatrixPasses(NamedTuple):
+class MatrixPasses(Value):
     """Cycles of the matrix instruction in every code line."""
 
     cycles: np.ndarray  # int64 [code rows]; 0: no matrix instruction
@@ -123,7 +123,7 @@ class MatrixPasses(NamedTuple):
         return text + "."
 
 
-class MatrixUse(NamedTuple):
+class MatrixUse(Value):
     """How busy the matrix units were while waves were resident."""
 
     busy: int  # cycles: executions times the cycles of their form
@@ -162,7 +162,7 @@ def matrix_passes(code: CodeTable, target: str) -> MatrixPasses:
     return MatrixPasses(cycles, tuple(unknown), target if is_guess else "")
 
 
-class _Use(NamedTuple):
+class _Use(Value):
     busy: int  # cycles
     executions: int
     lives: np.ndarray  # int64 [waves, 3]: number of the SIMD, begin, end

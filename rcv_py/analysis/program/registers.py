@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import number
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, has_known_operands
@@ -133,7 +134,7 @@ def _set(operand: str) -> int:
     return found
 
 
-class _Form(NamedTuple):
+class _Form(Value):
     """How an instruction, or a half of a dual instruction, uses its operands."""
 
     written: int  # number of leading operands that are written
@@ -156,7 +157,7 @@ def _form_of(instruction: str) -> _Form:
     )
 
 
-class Operand(NamedTuple):
+class Operand(Value):
     """Registers that a part [start, stop) of an instruction's text represents, as sets.
 
     The mnemonic represents implicit reads and writes.
@@ -236,7 +237,7 @@ _MASK = re.compile(r"\b(?:exec|vcc)\b")
 _CALLS = ("s_swappc", "s_swap_pc", "s_call")
 
 
-class RegisterUse(NamedTuple):
+class RegisterUse(Value):
     """How many registers of each kind the text needs: the highest number it names plus one."""
 
     vector: int

@@ -15,11 +15,10 @@ exceed its work.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import borders, ranges, repeated, starts_run
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
 from rcv_py.model.tokens import States, Tokens
@@ -91,7 +90,7 @@ def joined(lods: Sequence[WaveLod]) -> WaveLod:
     return _grown(kind, state, row, np.array([FULL])).tables()[0]
 
 
-class _Grid(NamedTuple):
+class _Grid(Value):
     """The finest buckets of some waves, in consecutive rows of one table."""
 
     begin: np.ndarray  # int64 [waves], cycles

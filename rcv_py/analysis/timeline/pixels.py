@@ -16,13 +16,13 @@ cycles.  Rows are processed a few at a time, which keeps them in the cache.
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from msgspec import field
 
 from rcv_py.analysis.core.step_curve import pixel_edges
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import borders
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
 from rcv_py.model.tokens import States, Tokens
@@ -32,7 +32,7 @@ WIDE_PX = 3.0  # average width from which on tokens are drawn as rectangles
 PARTS = 256  # sum of the weights of the buckets in a pixel
 
 
-class Buckets(NamedTuple):
+class Buckets(Value):
     """The buckets of a size that touch each pixel, with their weights."""
 
     numbers: np.ndarray  # int64 [most buckets in a pixel, width], from the bucket at the first cycle on
@@ -103,7 +103,7 @@ _ONES = {8: np.uint64(0x0101010101010101), 4: np.uint32(0x01010101)}  # by bytes
 _WIDE: dict[int, type[np.generic]] = {ACTIVITY_COUNT: np.complex128, len(STATE_ORDER): np.uint32}
 
 
-class SpanPart(NamedTuple):
+class SpanPart(Value):
     """Tokens or states of a segment that may be in view, and the pixels of a picture that they fill."""
 
     spans: Tokens | States
@@ -118,7 +118,7 @@ class SpanPart(NamedTuple):
         return 16 * (self.stop - self.first + self.rows.stop - self.rows.start)
 
 
-class TablePart(NamedTuple):
+class TablePart(Value):
     """A level of a table, and the pixels of a picture that its buckets fill."""
 
     table: np.ndarray  # uint8 [buckets, activities or states]
@@ -252,7 +252,7 @@ def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -
     _add_group(group, picture, [shares.view(np.uint8).reshape(edges, -1) for shares in words], 1)
 
 
-class _Axis(NamedTuple):
+class _Axis(Value):
     """Spans of a group on its axis, sorted by begin."""
 
     begin: np.ndarray  # int32, 1/255 of a pixel

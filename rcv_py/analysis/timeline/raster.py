@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from math import inf
 from operator import attrgetter
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import field
@@ -144,7 +143,7 @@ class DetailedSegment(Record):
         return bool(cycles >= self.count * cycles_per_px) or cycles_per_px <= 1
 
 
-class View(NamedTuple):
+class View(Value):
     """The visible parts of some rows in a window, looked up once a picture."""
 
     rows: int
@@ -176,7 +175,7 @@ def visible_rows(rows: Sequence[TokenRow], pixels: Pixels) -> View:
     return view
 
 
-class Raster(NamedTuple):
+class Raster(Value):
     """The contents of each pixel of each row: running shares of its time in 1/255, from the bottom."""
 
     kind: np.ndarray  # uint8 [rows, width, ACTIVITY_COUNT], of `activity.ACTIVITIES`

@@ -22,11 +22,10 @@ shares a    3/8      2/8      kept in 1/255, running over parts
 ```
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rcv_py.analysis.timeline.pixels import FULL, Pixels
+from rcv_py.base.record import Value
 
 _GOLDEN = 0.6180339887498949
 _CACHED = 1 << 19  # pixels that are processed at once
@@ -64,7 +63,7 @@ def _count(planes: np.ndarray, limits: np.ndarray, lines: np.ndarray) -> None:
         steps = 1
 
 
-class Parts(NamedTuple):
+class Parts(Value):
     """Boxes of rows, each a part of its pixels' time; boxes of a row do not overlap."""
 
     row: np.ndarray  # int [boxes], from 0 on

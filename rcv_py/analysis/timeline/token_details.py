@@ -8,7 +8,6 @@
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
 
 
-class TokenDetails(NamedTuple):
+class TokenDetails(Value):
     """A token: times, predecessors, wave states."""
 
     line: int  # code row, -1 if none matched
@@ -35,7 +34,7 @@ class TokenDetails(NamedTuple):
     states: tuple[int, ...]  # cycles in each WaveState while the token lasted
 
 
-class LineTotals(NamedTuple):
+class LineTotals(Value):
     """A code line over all traced waves, and the whole of its shares."""
 
     hits: int

@@ -25,12 +25,12 @@ import re
 from collections.abc import Callable
 from functools import cached_property, lru_cache, reduce
 from operator import or_
-from typing import NamedTuple
 
 from rcv_py.analysis.program.blocks import Blocks, blocks, forward, ways
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.registers import BITS, SPECIAL, registers
 from rcv_py.analysis.waits.waitcnt.generations import WaitcntGeneration, generation_of
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, TextEnum
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, has_known_operands
@@ -52,7 +52,7 @@ class HoistLimit(TextEnum):
     UNREADABLE = 7, "its operands are not known"
 
 
-class HoistRange(NamedTuple):
+class HoistRange(Value):
     """How far an instruction may move; `renamed_up` assumes other, free destination registers."""
 
     up: int  # instructions above it that it may pass
@@ -210,7 +210,7 @@ BELOW = "Only earlier places can be tried: the recording does not show what woul
 HERE = "It stands there."
 
 
-class RoomAbove(NamedTuple):
+class RoomAbove(Value):
     """Code rows: an instruction may stand before each row from `top` to its own."""
 
     top: int

@@ -22,7 +22,6 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from functools import lru_cache, reduce
 from operator import or_
-from typing import NamedTuple
 
 from rcv_py.analysis.program.blocks import Blocks, blocks, forward, ways
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
@@ -30,6 +29,7 @@ from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.analysis.program.registers import SPECIAL, S, registers
 from rcv_py.analysis.waits.hoisting import MASKED, hides, hoists, is_load
 from rcv_py.analysis.waits.waitcnt.generations import UNORDERED, generation_of
+from rcv_py.base.record import Value
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, has_known_operands
 
@@ -41,7 +41,7 @@ _EXEC = 1 << SPECIAL["exec"]
 _VECTORS = (1 << S) - 1  # vector registers and accumulators
 
 
-class LoadBatch(NamedTuple):
+class LoadBatch(Value):
     """Instructions that move right before a wait; code rows in program order."""
 
     wait: int

@@ -30,6 +30,7 @@ from rcv_py.analysis.program.registers import BITS, registers, words
 from rcv_py.analysis.waits.hoisting import Hoists, hoists, is_barrier, is_load
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
+from rcv_py.base.record import Value
 from rcv_py.base.runs import borders, numbered, ranges
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
@@ -75,7 +76,7 @@ class _Part(NamedTuple):
     waves: int
 
 
-class _Program(NamedTuple):
+class _Program(Value):
     """Columns of code lines for this analysis; the last row is for tokens without a line."""
 
     is_load: np.ndarray  # bool
@@ -214,7 +215,7 @@ def _touched(line: np.ndarray, first: np.ndarray, stop: np.ndarray, program: _Pr
 _PIECE = 1 << 16  # tokens whose registers are in memory at a time
 
 
-class _Inverted(NamedTuple):
+class _Inverted(Value):
     """The inversion of each wait; tokens, int64 [waits]."""
 
     newest: np.ndarray  # the newest load that is needed and follows an idle load; -1: none

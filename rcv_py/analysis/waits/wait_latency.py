@@ -7,8 +7,6 @@ the operation was done before, and the same number is an upper bound.  A wait th
 counters gives only upper bounds, since either may have been the last.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rcv_py.analysis.core import saturated
@@ -19,6 +17,7 @@ from rcv_py.analysis.core.saturated import Sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, NUMBER_OF, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ends_run, starts_run
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
@@ -97,7 +96,7 @@ def _map(trace: Trace, parcel: Parcel) -> Sums:
 LATENCIES = Reduction(_map, added(1), wait_latency)
 
 
-class Awaited(NamedTuple):
+class Awaited(Value):
     """An instruction that a wait waited for."""
 
     row: int  # token of the wave
@@ -107,7 +106,7 @@ class Awaited(NamedTuple):
     ago: int  # cycles from its issue to the start of the wait
 
 
-class ReleasedBy(NamedTuple):
+class ReleasedBy(Value):
     """A wait that released an instruction."""
 
     row: int  # token of the wait
@@ -117,7 +116,7 @@ class ReleasedBy(NamedTuple):
     is_exact: bool  # the latency is exact; else it is an upper bound
 
 
-class TokenWaits(NamedTuple):
+class TokenWaits(Value):
     """Exact dependencies of one token; both are empty if it neither waits nor is counted."""
 
     awaited: tuple[Awaited, ...] = ()  # oldest first, counter by counter

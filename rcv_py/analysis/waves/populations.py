@@ -25,7 +25,6 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -38,6 +37,7 @@ from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.branches import ends_of
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.base.errors import UsageError
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, distinct, is_in, starts_run
 from rcv_py.base.text import Message, plural
 from rcv_py.model.code import CodeTable
@@ -118,7 +118,7 @@ def ran_text(table: Populations) -> str:
     return Message("{0:,} of {1} ran", table.ran, plural(table.of, "instruction"))
 
 
-class _Program(NamedTuple):
+class _Program(Value):
     """Facts for judging paths; one row per block."""
 
     table: Blocks
@@ -181,7 +181,7 @@ class _Waves(ColumnTable):
     way: np.ndarray  # int64, index of its path in `_Read`
 
 
-class _Read(NamedTuple):
+class _Read(Value):
     waves: _Waves
     ways: tuple[bytes, ...]  # int32, the blocks of each path, ascending; each path once
     ran: np.ndarray  # int64, code rows that any wave executed, ascending
@@ -415,7 +415,7 @@ def by_typicality(trace: Trace, rows: Collection[int]) -> list[int]:
     return chosen[np.lexsort((life, np.abs(life - median(life))))].tolist()
 
 
-class WaveChoice(NamedTuple):
+class WaveChoice(Value):
     """The waves that a table covers."""
 
     name: str  # `working`, `all`, or the id of a population

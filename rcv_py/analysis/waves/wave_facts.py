@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction, unchanged
 from rcv_py.analysis.timeline.token_details import state_cycles
+from rcv_py.base.record import Value
 from rcv_py.model.columns import ColumnTable, Table, joined, of_rows
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
@@ -49,7 +50,7 @@ _merge = partial(_in_order, WaveFactColumns.empty())
 WAVE_FACTS = Reduction(_map, _merge, unchanged)
 
 
-class WaveStates(NamedTuple):
+class WaveStates(Value):
     """How long each wave that was read was in each state, one row per wave in order of the wave index."""
 
     row: np.ndarray  # int64, of the wave index

@@ -13,7 +13,6 @@ each wave executes.  Waves without barriers are grouped if they started in one b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -22,7 +21,7 @@ from numpy import ndarray
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.waves.barriers import RELEASE, Crossings, crossings, last_ends
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, borders, distinct, run_starts, starts_run
 from rcv_py.base.text import TextEnum
 from rcv_py.model.columns import ColumnTable, field_names, joined, of_rows
@@ -72,7 +71,7 @@ class GroupFacts(ColumnTable):
     last_end: ndarray  # int64, cycles: when its last token ended, its begin if it has none
 
 
-class Barriers(NamedTuple):
+class Barriers(Value):
     """Waves in order of the wave index, and all their barriers, from which workgroups are derived."""
 
     waves: GroupFacts
@@ -118,7 +117,7 @@ _NO_BARRIERS = Barriers(
 )
 
 
-class WaveStarts(NamedTuple):
+class WaveStarts(Value):
     """Where and when waves started, one row per wave."""
 
     place: ndarray  # int64, number of its compute unit

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from rcv_py.analysis.waits.hoisting import is_barrier, is_load
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Value
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
@@ -32,7 +32,7 @@ _LEFT_OUT = re.compile(r"s_(wait|nop|delay_alu|clause)|v_nop")
 _MEMORY_BIT, _LDS_BIT = 1, 2
 
 
-class BlockSchedule(NamedTuple):
+class BlockSchedule(Value):
     """One block; cycles are for one execution by a single wave."""
 
     block: int

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.lines import VMEM
 from rcv_py.analysis.whatif.changes import Change, Free, MoreWaves
 from rcv_py.analysis.whatif.wave_slots import residents
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, plural
 
 if TYPE_CHECKING:  # their imports take a while
@@ -20,7 +21,7 @@ CACHED = 1.5  # of the rate of memory: a compute unit that requests more is serv
 WAITS = 0.5  # of the stall waits for vector memory: memory is what a compute unit waits for
 
 
-class Ceilings(NamedTuple):
+class Ceilings(Value):
     """Limits of the device and the launch."""
 
     roof: float | None = None  # bytes that memory delivers a compute unit and cycle; None: unknown

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from rcv_py.analysis.attribution.lines import BRANCH, LDS, SMEM, VMEM
 from rcv_py.analysis.whatif.wave_slots import LAUNCH, pooled, residents
@@ -264,7 +264,7 @@ class MoreWaves(Value):
         handover = np.where(shared.before >= 0, _usual_handover(recording), 0)
         is_same = (shared.before >= 0) & (recording.before >= 0)
         handover[is_same] = recording.handover[is_same]
-        made = replace(recording, **shared._asdict(), handover=handover)
+        made = replace(recording, **asdict(shared), handover=handover)
         return replace(made, ruled=made.by_rule)
 
     @property

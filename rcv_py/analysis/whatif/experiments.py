@@ -1,7 +1,5 @@
 """Choose the waves to play, and the default experiments for a kernel."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import NONE
@@ -10,6 +8,7 @@ from rcv_py.analysis.waits.load_batch import load_batches
 from rcv_py.analysis.whatif.changes import UNITS, Change, Free, Latency, NoBarrier, Relax
 from rcv_py.analysis.whatif.hoist import hoisted
 from rcv_py.analysis.whatif.predict import Player
+from rcv_py.base.record import Value
 from rcv_py.model.trace import Trace
 
 EVERYTHING = 1 << 62
@@ -18,7 +17,7 @@ MAX_TOKENS = 2_000_000  # of a single engine, from which on only a part of its t
 EACH = 4  # instructions of each kind that are tried
 
 
-class SampledWaves(NamedTuple):
+class SampledWaves(Value):
     """Waves to play: the waves of some shader engines, or of a part of the time of one engine."""
 
     rows: tuple[int, ...]  # of the wave index

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from rcv_py.analysis.attribution.lines import MEMORY
 from rcv_py.analysis.waits.load_batch import LoadBatch
 from rcv_py.analysis.waits.load_order import NOWHERE, LoadOrder
 from rcv_py.analysis.whatif.changes import NAMED, chosen, moved
+from rcv_py.base.record import Value
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.base.text import Message, plural, some
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:  # their import takes longer than to name a change
 EACH = 4  # groups of moves that are tried one by one, those with the largest bounds
 
 
-class Hoist(NamedTuple):
+class Hoist(Value):
     """Move loads before another load, and leave the loads that are needed later to the next wait."""
 
     wait: int
@@ -94,7 +95,7 @@ def _next(recording: Recording, tokens: np.ndarray, lines: Sequence[int]) -> np.
     return np.where(following < stop, np.append(recording.order, -1)[following], -1)
 
 
-class HoistGroup(NamedTuple):
+class HoistGroup(Value):
     """Moves that help only together: each wait defers to the next one what the previous wait left."""
 
     hoists: tuple[Hoist, ...]  # in program order
@@ -142,7 +143,7 @@ def goes_with(found: LoadOrder) -> dict[int, list[int]]:
     return {wait: [other for other in waits if other != wait] for waits in every for wait in waits}
 
 
-class Tried(NamedTuple):
+class Tried(Value):
     """Predictions of moves."""
 
     of_row: dict[int, Prediction]  # by row of the load order; only rows that were tried

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -19,6 +18,7 @@ from rcv_py.analysis.whatif.event_loop import Board, Played, play
 from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, arbitrated, recording, reordered
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, plural
 
 AT_ROOF = (
@@ -34,14 +34,14 @@ NAMES = ("row", "slot")  # columns that say which waves these are, and nothing o
 AT_ONCE = min(8, os.cpu_count() or 1)  # compute units that are played in parallel: each takes memory
 
 
-class UnitChange(NamedTuple):
+class UnitChange(Value):
     """One compute unit; cycles from its first begin to its last end."""
 
     before: int
     after: int
 
 
-class Prediction(NamedTuple):
+class Prediction(Value):
     """What a change does to the traced compute units, all together.
 
     `share` is the relative change of their spans, -0.1 for a tenth less; `low` and `high` are the least and
@@ -215,7 +215,7 @@ class Player:
         return self._firsts[guess]
 
 
-class _Pair(NamedTuple):
+class _Pair(Value):
     """A compute unit before and after a change."""
 
     before: Played
@@ -223,7 +223,7 @@ class _Pair(NamedTuple):
     span: int  # cycles with the change
 
 
-class _Compared(NamedTuple):
+class _Compared(Value):
     """All units under a guess, before and after a change."""
 
     pairs: list[_Pair]

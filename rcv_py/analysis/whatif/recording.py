@@ -21,16 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from rcv_py.analysis.attribution.lines import BRANCH, LDS, MATRIX, MESSAGE, NONE, SMEM, VALU, VMEM
 from rcv_py.analysis.attribution.stream import TokenStream, engine_stream
 from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, in_time, pipe, returns, seen, serve
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.model.columns import memoized
 from rcv_py.model.trace import Trace
@@ -145,7 +145,7 @@ def _ruled(rank: np.ndarray, is_by_age: np.ndarray, owner: np.ndarray, oldest: n
     return np.where(is_by_age, age[owner], rank)
 
 
-class Guess(NamedTuple):
+class Guess(Value):
     """An assumption where the recording has no data."""
 
     text: str = ""  # the guess in words
@@ -247,7 +247,7 @@ def _frame(stream: TokenStream) -> _Frame:
         "unit": stream.unit,
         "issued": stream.issue,
         "by_age": is_older_first,
-        **awaits._asdict(),
+        **asdict(awaits),
         **barriers,
         **_narrow(
             order=np.arange(n),
@@ -274,7 +274,7 @@ def _frame(stream: TokenStream) -> _Frame:
     return _Frame(columns=columns, counted=counted, results=results, life_tail=tail)
 
 
-class _Units(NamedTuple):
+class _Units(Value):
     """What tokens take."""
 
     columns: dict[str, np.ndarray]  # of Recording
@@ -282,7 +282,7 @@ class _Units(NamedTuple):
     since: np.ndarray  # int64 [tokens], since when it refused
 
 
-class _Awaits(NamedTuple):
+class _Awaits(Value):
     """Columns of `Recording`."""
 
     await_first: np.ndarray
@@ -290,7 +290,7 @@ class _Awaits(NamedTuple):
     is_loose: np.ndarray
 
 
-class _Memory(NamedTuple):
+class _Memory(Value):
     """How operations queue, and the latest moment at which each returned."""
 
     columns: dict[str, np.ndarray]  # of Recording
@@ -346,7 +346,7 @@ def _with_results(stream: TokenStream, awaits: _Awaits) -> tuple[_Awaits, np.nda
     wait = np.repeat(np.arange(n), np.diff(awaits.await_first))
     key = np.unique(np.concatenate([wait * n + awaits.awaited, reader * n + writer]))
     counts = np.bincount(key // n, minlength=n)
-    return awaits._replace(await_first=borders(counts), awaited=key % n), latency
+    return replace(awaits, await_first=borders(counts), awaited=key % n), latency
 
 
 def _memory(stream: TokenStream, awaits: _Awaits, sent: np.ndarray, tail: np.ndarray) -> _Memory:

@@ -6,9 +6,11 @@ SIMDs keep the same order, no two workgroups wait for each other's slots, and al
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from rcv_py.base.record import Value
 
 if TYPE_CHECKING:  # its import takes longer than to name a change
     from rcv_py.analysis.whatif.recording import Recording
@@ -17,7 +19,7 @@ NO_INDEX = -1
 LAUNCH = 32  # default cycles between two launches on a SIMD while a slot is free
 
 
-class Residents(NamedTuple):
+class Residents(Value):
     """Waves that SIMDs hold at once."""
 
     room: int  # slots of the fullest SIMD that the recording shows
@@ -25,7 +27,7 @@ class Residents(NamedTuple):
     added: int  # waves a SIMD that can be added: whole workgroups
 
 
-class PooledWaves(NamedTuple):
+class PooledWaves(Value):
     """Waves that take any slot of their SIMD; columns of `Recording`."""
 
     before: np.ndarray  # NO_INDEX: it begins at `begin`; else when a slot is free

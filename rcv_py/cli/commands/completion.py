@@ -7,8 +7,8 @@ start no process while the user types.
 import argparse
 import re
 from pathlib import Path
-from typing import NamedTuple
 
+from rcv_py.base.record import Value
 from rcv_py.base.resources import resource
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import parser, shown_actions
@@ -23,7 +23,7 @@ _ZSH = {"folder": "_files -/", "file": "_files", "any": " "}
 _FISH = {"folder": "-x -a '(__fish_complete_directories)'", "file": "-r -F", "any": "-x", "": ""}
 
 
-class Word(NamedTuple):
+class Word(Value):
     """An option, or a positional argument if it has no flags, and the kind of its value."""
 
     flags: tuple[str, ...]

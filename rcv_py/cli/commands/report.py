@@ -7,13 +7,16 @@ import traceback
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.progress import Report, Stage, silent
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, translated
 from rcv_py.cli.answer import CommandAnswer
 from rcv_py.cli.exit_codes import ExitCode
@@ -153,14 +156,14 @@ def _names(folders: Sequence[Path]) -> dict[Path, str]:
     return names
 
 
-class Job(NamedTuple):
+class Job(Value):
     """A capture and the file its report goes to."""
 
     folder: Path
     target: Path
 
 
-class Outcome(NamedTuple):
+class Outcome(Value):
     """The row for the index, or why there is no report; `bug` is the traceback of an unexpected error.
 
     `page` is the text still to be written; `waves` says whose costs the report explains, as in documents.
@@ -230,4 +233,4 @@ def _written(job: Job, outcome: Outcome) -> Outcome:
         files.write_page(outcome.page, job.target)
     except RcvError as error:
         return _lost(job.folder, error)
-    return outcome._replace(entry=outcome.entry._replace(file=job.target.name), page=b"")
+    return replace(outcome, entry=replace(outcome.entry, file=job.target.name), page=b"")

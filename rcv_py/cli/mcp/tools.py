@@ -13,16 +13,17 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.record import Value
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import shown_actions
 from rcv_py.cli.options import option as opt
 from rcv_py.cli.options.commands import COMMANDS
 
 
-class AllowedPaths(NamedTuple):
+class AllowedPaths(Value):
     """`root` holds the captures; `out` takes written files, None: nothing is written.  Both are resolved."""
 
     root: Path
@@ -111,7 +112,7 @@ _MANY = ("+", "*")
 _MAX_KB_TEXT = "KB of the answer at most, 0 for all; longer lists are cut, and `shortened` names them."
 
 
-class Tool(NamedTuple):
+class Tool(Value):
     """A command, the arguments that an agent may give, and their JSON schema."""
 
     command: type[opt.Options]

@@ -12,9 +12,10 @@ from copy import copy
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.record import Value
 from rcv_py.base.text import MAX_DIGITS, Message, elide_right
 
 if TYPE_CHECKING:  # it imports numpy, which parsing a command line does not need
@@ -181,7 +182,7 @@ FORM = "form"  # the forms of the output, of which only one can be
 _EMPTY: tuple[object, ...] = (None, False, [], ())
 
 
-class Need(NamedTuple):
+class Need(Value):
     """A condition under which options have a meaning: a test of all options, and what they belong to."""
 
     names: str  # of the options, with blanks between them
@@ -190,14 +191,14 @@ class Need(NamedTuple):
     hint: str = ""  # hint; "" for "Add …, or leave it out."
 
 
-class OptionSection(NamedTuple):
+class OptionSection(Value):
     """Options with their own heading in the help."""
 
     title: str
     text: str
 
 
-class Argument(NamedTuple):
+class Argument(Value):
     """The declaration of an option: its flags, type and help."""
 
     help: str
@@ -210,7 +211,7 @@ class Argument(NamedTuple):
     old: Mapping[str, object] = MappingProxyType({})  # old flags, and the value they stand for
 
 
-class AgentTool(NamedTuple):
+class AgentTool(Value):
     """A command as a tool for agents, who read English: when to use it, and which arguments it has."""
 
     when: str = ""  # sentences

@@ -8,7 +8,7 @@ links to a place of the page.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from rcv_py.analysis.program.branches import BRANCHES, branch_table, flow
 from rcv_py.base import text as words
 from rcv_py.base.progress import Report as Progress
 from rcv_py.base.progress import Stage, checkpoint, silent
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, ends_run
 from rcv_py.base.text import Message, plural, translated
 from rcv_py.export.interactive.packed import PackedColumns
@@ -48,7 +49,7 @@ MAX_LINES, MAX_CAUSES, MAX_LOOPS, MAX_NOTES = 10, 6, 6, 200  # of lists, the fir
 MAX_LETTERS = 60  # of an instruction in a line
 
 
-class Making(NamedTuple):
+class Making(Value):
     """The inputs of the parts of a page, and the target of their columns."""
 
     inputs: ReportInputs

@@ -5,11 +5,11 @@ is full.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
+from rcv_py.base.record import Value
 from rcv_py.export.interactive.packed import PackedColumns
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
@@ -19,7 +19,7 @@ MAX_BYTES = 40_000_000  # of files of the waves that have instructions
 AT_ONCE = 4 << 20  # bytes of files that are read together
 
 
-class PageWaves(NamedTuple):
+class PageWaves(Value):
     """Rows of the wave index that are on a page, in order of the index."""
 
     rows: np.ndarray  # int64

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, NamedTuple
+from typing import Any
 
 from rcv_py import __version__
 from rcv_py.analysis.findings.finding import RANKED, Finding
@@ -12,6 +12,7 @@ from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.manifest import report_sections
 from rcv_py.base.progress import Report as Progress
 from rcv_py.base.progress import Stage, checkpoint, silent
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, plural, short_kernel, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.export.report.cells import code, column, numbers, shares, table, texts
@@ -32,7 +33,7 @@ _INTRO = (
 )
 
 
-class IndexEntry(NamedTuple):
+class IndexEntry(Value):
     """The index row of one capture; plain values, because it comes from another process."""
 
     folder: Path

@@ -5,10 +5,11 @@ to an anchor that no section defines, so a section need not know the others.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from rcv_py.base.record import Value
 
 
-class ReportCell(NamedTuple):
+class ReportCell(Value):
     """One value of a table as shown, and its link."""
 
     text: str
@@ -23,7 +24,7 @@ class ReportCell(NamedTuple):
     file: str = ""  # name of a file next to the page that it links to
 
 
-class ReportColumn(NamedTuple):
+class ReportColumn(Value):
     """A column of a table: one cell per row."""
 
     title: str
@@ -32,7 +33,7 @@ class ReportColumn(NamedTuple):
     is_number: bool = False
 
 
-class ReportTable(NamedTuple):
+class ReportTable(Value):
     """Columns of equal length."""
 
     columns: Sequence[ReportColumn]
@@ -45,7 +46,7 @@ class ReportTable(NamedTuple):
         return list(zip(*(column.cells for column in self.columns), strict=True))
 
 
-class ReportShare(NamedTuple):
+class ReportShare(Value):
     """A part of a total in a stacked bar; `role` names its colour (see `svg.COLORS`)."""
 
     name: str
@@ -53,7 +54,7 @@ class ReportShare(NamedTuple):
     role: str
 
 
-class Stacked(NamedTuple):
+class Stacked(Value):
     """Parts of a total."""
 
     title: str
@@ -61,7 +62,7 @@ class Stacked(NamedTuple):
     unit: str = "cycles"
 
 
-class ReportCurve(NamedTuple):
+class ReportCurve(Value):
     """A step function of time: `values[i]` from `times[i]` on; the last time is the end."""
 
     title: str
@@ -70,7 +71,7 @@ class ReportCurve(NamedTuple):
     unit: str = "waves"
 
 
-class ReportHistogram(NamedTuple):
+class ReportHistogram(Value):
     """Bin i counts values from `edges[i]` up to `edges[i + 1]`."""
 
     title: str
@@ -79,7 +80,7 @@ class ReportHistogram(NamedTuple):
     unit: str = "cycles"
 
 
-class Series(NamedTuple):
+class Series(Value):
     """One part of every bar: its name, one value per bar, and the role of its colour (its name if empty)."""
 
     name: str
@@ -87,7 +88,7 @@ class Series(NamedTuple):
     role: str = ""
 
 
-class ReportBars(NamedTuple):
+class ReportBars(Value):
     """Bars below each other on one scale, each made of one value of every series."""
 
     title: str
@@ -104,14 +105,14 @@ class ReportBars(NamedTuple):
 Plot = Stacked | ReportCurve | ReportHistogram | ReportBars
 
 
-class ReportNote(NamedTuple):
+class ReportNote(Value):
     """A sentence; `weight` is "info", "warning" or "error"."""
 
     text: str
     weight: str = "info"
 
 
-class Prose(NamedTuple):
+class Prose(Value):
     """A paragraph, after its `label` if any; the lead has the main result."""
 
     text: str
@@ -120,7 +121,7 @@ class Prose(NamedTuple):
     is_quiet: bool = False  # how to read a number
 
 
-class ReportListing(NamedTuple):
+class ReportListing(Value):
     """Lines to copy, such as commands; with a caption they are folded away."""
 
     lines: tuple[str, ...]
@@ -128,7 +129,7 @@ class ReportListing(NamedTuple):
     caption: str = ""
 
 
-class Subheading(NamedTuple):
+class Subheading(Value):
     """A heading inside of a section."""
 
     text: str
@@ -138,7 +139,7 @@ class Subheading(NamedTuple):
 Part = ReportTable | Plot | ReportNote | Prose | ReportListing | Subheading
 
 
-class ReportSection(NamedTuple):
+class ReportSection(Value):
     """A heading with its contents."""
 
     id: str
@@ -147,7 +148,7 @@ class ReportSection(NamedTuple):
     intro: str = ""  # a sentence or two: what the numbers are
 
 
-class Report(NamedTuple):
+class Report(Value):
     """All sections about one capture."""
 
     title: str

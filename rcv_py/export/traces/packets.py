@@ -10,10 +10,9 @@ The encoding is protocol buffers: base-128 varints, little-endian fixed 64, leng
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import visible
 
 _MAX_BYTES = 10  # of a varint of 64 bits
@@ -52,7 +51,7 @@ def text(field: int, value: str) -> bytes:
     return message(field, visible(value).encode())
 
 
-class _Column(NamedTuple):
+class _Column(Value):
     data: np.ndarray  # uint8 [n or 1, width]
     length: np.ndarray | None  # int64 [n], bytes of each row that count; None: all
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import field
@@ -115,7 +114,7 @@ class TraceClock(Value):
         return since if self.ns == 1 else np.floor(since * self.ns).astype(np.int64)
 
 
-class FlowEnds(NamedTuple):
+class FlowEnds(Value):
     """Ends of arrows on rows of a table, by row; a row may have any number of them."""
 
     row: np.ndarray  # int64, ascending

@@ -10,7 +10,7 @@ cycles, which the format calls `none`.
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 import orjson
@@ -19,6 +19,7 @@ from rcv_py import __version__
 from rcv_py.analysis.core.cost_columns import SAMPLES, cost_columns
 from rcv_py.analysis.flame import flame
 from rcv_py.analysis.flame.flame_layout import full_name, labels
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ranges
 from rcv_py.base.text import Message, visible
 from rcv_py.model.tokens import Tokens
@@ -35,7 +36,7 @@ _METRICS = {
 }
 
 
-class Paths(NamedTuple):
+class Paths(Value):
     """Enclosing frames of each code line, outermost first, the line itself last; last row: others."""
 
     frames: np.ndarray  # int64 [rows + 1, longest], -1 after the last

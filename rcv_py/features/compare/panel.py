@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from msgspec.structs import replace
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QCheckBox, QStackedWidget
@@ -108,12 +109,12 @@ def _shown(column: Column, noise: np.ndarray) -> Column:
         return f"{value:,.1f}" if np.isfinite(value) else "unknown"
 
     if column.id == "noise":
-        return column._replace(title="noise ±", values=noise, text=noise_text, tip=NOISE_TIP)
+        return replace(column, title="noise ±", values=noise, text=noise_text, tip=NOISE_TIP)
     if column.id in CHANGES:
-        return column._replace(text=lambda value: column.text(value) if value else "")
+        return replace(column, text=lambda value: column.text(value) if value else "")
     if column.id == "status":
-        return column._replace(text=lambda value: "" if value == SAME else str(value))
-    return column._replace(width=TEXT_PX) if column.id == "text" else column
+        return replace(column, text=lambda value: "" if value == SAME else str(value))
+    return replace(column, width=TEXT_PX) if column.id == "text" else column
 
 
 def state_areas(strip: StateStrip, begin: int) -> CurveSet:

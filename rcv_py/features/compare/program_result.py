@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.compare.align import Fate
 from rcv_py.analysis.compare.programs import ProgramChange, block_changes
@@ -40,7 +41,7 @@ MEASURES = Spec(
     "measure",
     kinds.NOTE("measure", "What is counted"),
     *_AB,
-    kinds.NUMBER._replace(text="{:+,.0f}".format).maybe("delta", "B less A; null if either is unknown"),
+    replace(kinds.NUMBER, text="{:+,.0f}".format).maybe("delta", "B less A; null if either is unknown"),
 )
 _SIDES = {
     "instructions": "instructions",

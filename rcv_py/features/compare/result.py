@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from rcv_py.analysis.compare.changes import most_changed, ranked, side_places
 from rcv_py.analysis.compare.compare import Comparison
@@ -22,9 +22,9 @@ from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 MANY_TIMES = 4  # noise as large as the cycles: noise is then unknown
 UNITS = {"instruction": "instruction", "source": "source line", "block": "block", "class": "class"}
-_ROW = kinds.ROW_OR_NONE._replace(text=lambda line: "" if line < 0 else str(line))
-_CYCLES = kinds.MEAN_CYCLES._replace(digits=3, text=lambda value: f"{value:,.1f}")
-_PART = kinds.SHARE._replace(text=lambda value: percent(value, 1))
+_ROW = replace(kinds.ROW_OR_NONE, text=lambda line: "" if line < 0 else str(line))
+_CYCLES = replace(kinds.MEAN_CYCLES, digits=3, text=lambda value: f"{value:,.1f}")
+_PART = replace(kinds.SHARE, text=lambda value: percent(value, 1))
 
 
 def _noise(row: Mapping[str, Any]) -> str:
@@ -35,7 +35,7 @@ _NOISE = _CYCLES.maybe("noise", "Uncertainty of the difference")
 _REAL = kinds.YES_NO("is_beyond_noise", "Whether it exceeds noise", "beyond noise", key="is_real")
 _LINE_A = _ROW("instruction_a", "Index of the instruction of A; -1 if there is none", "# A")
 _LINE_B = _ROW("instruction_b", "Index of the instruction of B; -1 if there is none", "# B")
-_STATUS = kinds.TEXT._replace(width=8)(
+_STATUS = replace(kinds.TEXT, width=8)(
     "status", "Match of the instruction: same, changed, moved, inserted or removed"
 )
 _MATCH = (_LINE_A, _LINE_B, _STATUS)
@@ -58,8 +58,8 @@ _FIELDS = (
     _CYCLES("cycles_b", "Cost per wave of B, at the executions of A", "cycles B", key="cost_b"),
     _PART("share_of_cycles_a", "Part of all cycles of A", "share A"),
     _PART("share_of_cycles_b", "Part of all cycles of B", "share B"),
-    Field("delta", _CYCLES._replace(text=lambda value: f"{value:+,.1f}"), "B minus A, per wave"),
-    kinds.RATIO._replace(text=lambda value: f"{100 * value:+.1f} %").maybe(
+    Field("delta", replace(_CYCLES, text=lambda value: f"{value:+,.1f}"), "B minus A, per wave"),
+    replace(kinds.RATIO, text=lambda value: f"{100 * value:+.1f} %").maybe(
         "ratio", "Delta divided by the cycles of A", "delta %", at=ORDER | TEXT
     ),
     _NOISE,
@@ -157,7 +157,7 @@ def change_table(found: Comparison, by: str) -> ResultTable:
     return ResultTable.of(CHANGES[by], table, columns)
 
 
-_COST = kinds.MEAN_CYCLES._replace(digits=3, text=lambda value: f"{value:,.1f}" if value else "")
+_COST = replace(kinds.MEAN_CYCLES, digits=3, text=lambda value: f"{value:,.1f}" if value else "")
 LISTING = Spec(
     "compare listing",
     "One row per instruction or pair, in the order of B.",
@@ -168,7 +168,7 @@ LISTING = Spec(
     _COST("cycles_a", "Cost per wave of A", "cycles A", key="cost_a"),
     _COST("cycles_b", "Cost per wave of B, at the executions of A", "cycles B", key="cost_b"),
     _COST("delta", "B minus A, per wave"),
-    kinds.RATIO._replace(digits=None, text=lambda value: f"{100 * value:+.1f} %").maybe(
+    replace(kinds.RATIO, digits=None, text=lambda value: f"{100 * value:+.1f} %").maybe(
         "ratio", "Delta divided by the cost in A; null if that is 0", "delta %", at=DATA | WINDOW
     ),
     replace(_REAL, at=DATA),
@@ -278,7 +278,7 @@ def widest(table: ResultTable, top: int) -> ResultTable:
     return table[np.sort(np.argsort(-widths, kind="stable")[: top or None])]
 
 
-_AMOUNT = kinds.NUMBER._replace(text="{:,.5g}".format, digits=6)
+_AMOUNT = replace(kinds.NUMBER, text="{:,.5g}".format, digits=6)
 _WORK_ROWS = (  # attribute of WorkCosts, what it is, and its unit
     ("duration", "Launch", "cycles"),
     ("duration_ns", "Launch", "ns"),
@@ -301,7 +301,7 @@ WORK = Spec(
     kinds.NOTE("measure", "What is measured"),
     *unknown(_AMOUNT("a", "Of A", "A"), _AMOUNT("b", "Of B", "B")),
     kinds.TEXT("unit", "Unit"),
-    kinds.RATIO._replace(text=lambda value: f"{100 * (value - 1):+.1f} %").maybe(
+    replace(kinds.RATIO, text=lambda value: f"{100 * (value - 1):+.1f} %").maybe(
         "ratio", "B divided by A", "B against A"
     ),
     nothing="No instruction ran.",
@@ -389,8 +389,8 @@ def facts(found: Comparison, table: ResultTable, by: str) -> dict[str, Any]:
             "cycles_per_wave": kernel.per_wave,
             "cycles_per_hit": kernel.per_hit,
             "common_share_of_cycles": kernel.covered,
-            "ratio_at_equal_hits": kernel.at_equal_hits._asdict(),
-            "ratio_per_wave": kernel.a_wave._asdict(),
+            "ratio_at_equal_hits": asdict(kernel.at_equal_hits),
+            "ratio_per_wave": asdict(kernel.a_wave),
             "launch": None if kernel.launch is None else _launch(kernel.launch),
         }
     return {
@@ -439,5 +439,5 @@ def _launch(launch: LaunchDelta) -> dict[str, Any]:
         "work_per_wave": None if work is None else [[one.low, one.high] for one in work],
         "work_unit": None if work is None else work[0].unit,
         "is_comparable_per_wave": not why_not_per_wave(launch),
-        "ratio": launch.duration._asdict(),
+        "ratio": asdict(launch.duration),
     }

@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
-from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, number
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import PmcTable
@@ -30,7 +30,7 @@ class AnalyzerGeneration(Enum):
     NEW = "new"
 
 
-class AnalyzerInstruction(NamedTuple):
+class AnalyzerInstruction(Value):
     """A code line with an index above 0."""
 
     row: int  # of the code table
@@ -41,7 +41,7 @@ class AnalyzerInstruction(NamedTuple):
     source: str  # the whole chain, UNKNOWN if there is none
 
 
-class SourceLine(NamedTuple):
+class SourceLine(Value):
     """All instructions with the same source text."""
 
     source: str
@@ -56,7 +56,7 @@ class SourceLine(NamedTuple):
         return 100 * self.stall / self.total if self.total else 0.0
 
 
-class Occupancy(NamedTuple):
+class Occupancy(Value):
     """Registers and waves; `limits` are (name, used, waves)."""
 
     arch: int  # registers that the text names
@@ -69,14 +69,14 @@ class Occupancy(NamedTuple):
     next_registers: int  # maximum registers for one more wave, -1: unknown
 
 
-class AnalyzerLaunch(NamedTuple):
+class AnalyzerLaunch(Value):
     """The chosen row of the kernel-trace table, and a remark about the choice."""
 
     resources: KernelResources | None = None
     warning: str = ""
 
 
-class LegacyReport(NamedTuple):
+class LegacyReport(Value):
     """Everything that the scripts print."""
 
     instructions: tuple[AnalyzerInstruction, ...]
@@ -261,7 +261,7 @@ def _new_occupancy(arch: int, accum: int, target: str, launch: KernelResources |
 CHANNELS = 2  # its default factor
 
 
-class OriginalNumbers(NamedTuple):
+class OriginalNumbers(Value):
     """Sums over all matching dispatches; None where a counter is missing."""
 
     dispatches: int  # distinct ids

@@ -1,8 +1,9 @@
 """Hardware counters over time: raw counters, performance monitors and formulas."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from rcv_py.analysis.counters.counter_help import how_to_record
@@ -16,6 +17,7 @@ from rcv_py.analysis.counters.derived_counters import (
     raw_rows,
 )
 from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.features.counters.counter_tree import CounterTree
 from rcv_py.features.counters.formula_dialog import FormulaDialog
@@ -41,7 +43,7 @@ WITHIN = {
 }
 
 
-class _Answer(NamedTuple):
+class _Answer(Value):
     trace: Trace | None
     full: Trace | None  # the same with streamed counters of files beside it
     places: Places
@@ -128,7 +130,7 @@ class CountersPanel(CurvePanel):
                 counted, trace.clock, read.values(), trace.architecture, engines=engines, units=units
             )
             raw = raw_rows(counted, engines, units)
-            return answer._replace(counters=counted, raw=raw, derived=derived, rows=derived_rows(derived))
+            return replace(answer, counters=counted, raw=raw, derived=derived, rows=derived_rows(derived))
 
         self._wanted.run(job, self._take)
 

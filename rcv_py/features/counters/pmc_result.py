@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from rcv_py.analysis.counters.pmc.decision import Decision, missing
 from rcv_py.analysis.counters.pmc.traffic import Range, Traffic, counter_of, pmc_lines, ratio, share, span
 from rcv_py.base.text import Message, byte_size, short_count, short_kernel
@@ -11,8 +13,8 @@ from rcv_py.results.common import TOTAL_ROWS
 from rcv_py.results.field import DATA, PEOPLE, Field, only, rows, unknown
 from rcv_py.results.table import ResultTable, Schema, Spec
 
-_NUMBER = kinds.NUMBER._replace(digits=None)
-_SHARE = kinds.SHARE._replace(digits=None)
+_NUMBER = replace(kinds.NUMBER, digits=None)
+_SHARE = replace(kinds.SHARE, digits=None)
 _COUNTED = {
     "hits": "Requests that found their line in L2",
     "misses": "Requests that did not find their line in L2",
@@ -51,7 +53,7 @@ _TESTS = rows(
 
 
 def _shown(name: str, title: str, meaning: str, text: Callable[[Mapping[str, Any]], str]) -> Field:
-    return kinds.TEXT._replace(is_number=True)(name, meaning, title, at=PEOPLE, of=text)
+    return replace(kinds.TEXT, is_number=True)(name, meaning, title, at=PEOPLE, of=text)
 
 
 def _share(name: str) -> Callable[[Mapping[str, Any]], str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.counters.counter_tensor import simd_names
 from rcv_py.analysis.counters.counters import Counters
@@ -28,8 +29,8 @@ def number_text(value: float) -> str:
     return count(round(value)) if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"
 
 
-_VALUE = kinds.NUMBER._replace(ending=", in the unit.", digits=None, text=number_text)
-_SUM = kinds.NUMBER._replace(digits=None, text=number_text)
+_VALUE = replace(kinds.NUMBER, ending=", in the unit.", digits=None, text=number_text)
+_SUM = replace(kinds.NUMBER, digits=None, text=number_text)
 COUNTERS = Spec(
     "counter_numbers",
     "One row per counter or formula.",
@@ -42,7 +43,7 @@ COUNTERS = Spec(
     _VALUE.maybe("mean", "Mean"),
     _VALUE.maybe("max", "Largest value"),
     _SUM.maybe("total", "Sum; null if a sum is meaningless", at=DATA),
-    kinds.TEXT._replace(is_number=True)(
+    replace(kinds.TEXT, is_number=True)(
         "sum",
         "Sum",
         "total",

@@ -1,6 +1,7 @@
 """Events: dispatches, hardware events, markers and values of shader data, by time; costs of scopes."""
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EventTable
 from rcv_py.analysis.events.marker_spans import MarkerSpans
@@ -47,7 +48,7 @@ SCOPES = Spec(
     kinds.MEAN_CYCLES("fastest_mean", "Mean entry there"),
     kinds.TEXT("slowest", "Compute unit with the greatest mean"),
     kinds.MEAN_CYCLES("slowest_mean", "Mean entry there"),
-    kinds.RATIO._replace(text="{:.2f}".format)("spread", "Greatest mean of a unit divided by the least"),
+    replace(kinds.RATIO, text="{:.2f}".format)("spread", "Greatest mean of a unit divided by the least"),
     kinds.INDEX("fastest_engine", "Shader engine with the least mean", key="fast_engine"),
     kinds.MEAN_CYCLES("fastest_engine_mean", "Mean entry there", key="fast_engine_mean"),
     kinds.INDEX("slowest_engine", "Shader engine with the greatest mean", key="slow_engine"),

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec.structs import replace
 
 from rcv_py.analysis.findings.bound_class import CLASS_NAMES, SHOWN_NAMES
 from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent, signed_percent
+from rcv_py.base.record import Value
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
@@ -30,14 +31,15 @@ _EVIDENCE = (
     kinds.CYCLE("end", "End", is_optional=True),
     _LINE_IN_FILE("position", "A line of a source file", is_optional=True),
 )
-_PLACES = rows(*_EVIDENCE, row="A place where the finding can be seen.")._replace(
+_PLACES = replace(
+    rows(*_EVIDENCE, row="A place where the finding can be seen."),
     document=lambda evidence: [place.as_json() for place in evidence],
     text=lambda evidence: "; ".join(map(str, evidence)),
 )
 GAIN = kinds.SHARE(
     "gain", "Most of the kernel's duration that can be saved; an estimate if it is not an upper bound"
 )
-PREDICTED = kinds.RATIO._replace(ending=", 1 being all; below 0 it would take longer.", text=signed_percent)
+PREDICTED = replace(kinds.RATIO, ending=", 1 being all; below 0 it would take longer.", text=signed_percent)
 AT_STAKE = kinds.WHOLE("cycles", "Amount at stake, in cycles or, for PC samples, in samples")
 _GAINS = "Bound, prediction with its range, and limit, in percent of the kernel's duration or of the samples"
 _GAINED = "Part of the kernel's duration that the remedy is predicted to save, by replaying the recording"
@@ -183,7 +185,7 @@ def _conclusion(found: Findings) -> dict[str, Any]:
     return {"alarm": found.alarm, "unreadable": found.unreadable, "class": bound, "headline": found.headline}
 
 
-class Judged(NamedTuple):
+class Judged(Value):
     """A capture of a folder with its findings, or why there are none."""
 
     entry: CaptureEntry
@@ -226,7 +228,7 @@ CAPTURES = Spec(
         kinds.NOTE("headline", "The first finding in one line"),
         replace(GAIN, meaning="Most of the kernel's duration that it can save", is_unknown=True),
         replace(AT_STAKE, is_unknown=True),
-        kinds.SHARE._replace(digits=None).maybe("share_of_unit", "Amount at stake as a part of its unit"),
+        replace(kinds.SHARE, digits=None).maybe("share_of_unit", "Amount at stake as a part of its unit"),
         kinds.NOTE("note", "Why there is no finding"),
     ),
     kinds.FLAG("is_ranked", "Whether the first finding has a gain", at=ShownIn(0)),

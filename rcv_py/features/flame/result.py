@@ -15,7 +15,7 @@ from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
 from rcv_py.results.field import Field
 from rcv_py.results.table import ResultTable, Schema, Spec
 
-_COST = kinds.WHOLE._replace(ending=", in the unit.")
+_COST = replace(kinds.WHOLE, ending=", in the unit.")
 _SELF = _COST("self", "Own part of the frame, without its children")
 _NAMES = (
     kinds.TEXT("what", "Kind of the frame, such as file, source or instruction"),
@@ -24,7 +24,7 @@ _NAMES = (
     replace(INSTRUCTION_INDEX, is_unknown=True),
     kinds.SOURCE("source", "Place of an instruction or a source line as file:line; empty for other frames"),
 )
-_BEGIN = Field("start", kinds.SIGNED_INDEX._replace(ending=", in the unit."), "Left edge")
+_BEGIN = Field("start", replace(kinds.SIGNED_INDEX, ending=", in the unit."), "Left edge")
 FRAMES = Spec(
     "flame",
     "Frames row by row, from left to right.",

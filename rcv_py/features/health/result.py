@@ -22,7 +22,8 @@ _MEASURED = (
     kinds.VALUE("value", "The value, in the unit that the text names"),
     kinds.TEXT("text", "The value with its unit and denominator"),
 )
-_EVIDENCE = rows(*_MEASURED)._replace(
+_EVIDENCE = replace(
+    rows(*_MEASURED),
     document=lambda evidence: [of_analysis(_MEASURED, number) for number in evidence],
     text=lambda evidence: "; ".join(f"{number.name}: {number.text}" for number in evidence),
 )

@@ -1,7 +1,7 @@
 """Costs of the program: a ranking, a histogram over its rows, and places with the cost charged to each."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.base.errors import UsageError
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, count, join_texts, percent
 from rcv_py.features.occupancy.result import LIMITS_IN_SHORT
 from rcv_py.features.source.result import text_of
@@ -40,7 +41,7 @@ def ranking_spec(by: str, measure: str, sort: str = "latency") -> Spec:
     is_line = by == "instruction"
     of_line, of_others = (EVERYWHERE, DATA) if is_line else (DATA, EVERYWHERE)
     first, issued = "instruction" if is_line else "name", (_ISSUED,) if measure == SAMPLES else ()
-    name = kinds.SOURCE if by == "source" else kinds.TEXT._replace(text=kind_name)
+    name = kinds.SOURCE if by == "source" else replace(kinds.TEXT, text=kind_name)
     text, title = kinds.INSTRUCTION if by in _TEXT_TITLES else kinds.NOTE, _TEXT_TITLES.get(by, "meaning")
     rows_at, share = of_others & _NO_WINDOW, "share" if measure == SAMPLES else _SHARES[sort]
     spec = Spec(
@@ -179,7 +180,7 @@ PLACES_SCHEMA = Schema(
 PLACES_BY = ("source", "instruction", "tree")
 
 
-class _Row(NamedTuple):
+class _Row(Value):
     name: str
     cost: int
     path: str = ""
@@ -234,6 +235,6 @@ def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> 
 def _walk(place: CostNode, depth: int) -> Iterator[_Row]:
     if depth >= 0:
         row = _Row(place.name, place.cost, path=place.tip, depth=depth)
-        yield row._replace(line=place.line) if place.file < 0 else row._replace(source_line=place.line)
+        yield replace(row, line=place.line) if place.file < 0 else replace(row, source_line=place.line)
     for child in place.children:
         yield from _walk(child, depth + 1)

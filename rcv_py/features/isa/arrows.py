@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import field
@@ -24,7 +23,7 @@ from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.waits.program_waits import ARROW_COLORS, arrows, program_waits, wait_pairs
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.features.isa.program import ProgramStructure
 from rcv_py.model.architecture import Architecture
@@ -72,7 +71,7 @@ class ArrowRows(Record):
         return cls(*np.zeros((5, 0), dtype=np.int64))
 
 
-class Emphasis(NamedTuple):
+class Emphasis(Value):
     """What stands out: the hovered arrow, else those of the hovered row, else those of the selected row."""
 
     selected: int  # row
@@ -80,7 +79,7 @@ class Emphasis(NamedTuple):
     hovered_row: int
 
 
-class EndLabel(NamedTuple):
+class EndLabel(Value):
     """The number of a row out of sight, next to the visible row that an arrow connects it with."""
 
     row: int  # the target data row

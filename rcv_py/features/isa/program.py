@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import cached_property, partial
 from operator import is_not
-from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QObject
@@ -13,7 +12,7 @@ from rcv_py.analysis.cost.annotations import Annotation, Ingredients, why_not
 from rcv_py.analysis.program.blocks import Blocks, blocks, by_label
 from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, branches, flow
 from rcv_py.analysis.program.loops import Loops, loops
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, plural, short_count
 from rcv_py.model.code import CodeTable
@@ -23,7 +22,7 @@ from rcv_py.ui.core.panel import Panel, UiContext
 FOLD_BY = {"block": "Basic blocks", "label": "Labels and kernels"}
 
 
-class Heading(NamedTuple):
+class Heading(Value):
     """The heading that stays at the top of the listing: a block whose first row is above the visible rows.
 
     It covers the topmost row, and looks like the folded row of the block, with its sums.

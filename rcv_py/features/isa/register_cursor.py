@@ -5,16 +5,16 @@ implicitly.
 """
 
 import re
-from typing import NamedTuple
 
 from rcv_py.analysis.program.registers import Operand, definition, next_use, operands
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message
 from rcv_py.features.isa.program import ProgramStructure
 
 _TESTS = re.compile(r"\s*(s_cmp|s_bitcmp|v_cmpx|s_\w+_saveexec)")
 
 
-class OperandPosition(NamedTuple):
+class OperandPosition(Value):
     """An operand of an instruction: its row, and its position in the text."""
 
     row: int

@@ -1,6 +1,7 @@
 """A program that has not run: instructions with what waits for them, and blocks with modelled cycles."""
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.live_registers import RegisterFile, live_registers
@@ -15,7 +16,7 @@ from rcv_py.results.places import placed, sources
 from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Schema, Spec, form
 
 NOTE = "Cycles are modelled: one wave alone, usual latencies of loads."
-_ROWS = kinds.listed(kinds.ROW, "An instruction")._replace(text=lambda rows: ", ".join(map(str, rows)))
+_ROWS = replace(kinds.listed(kinds.ROW, "An instruction"), text=lambda rows: ", ".join(map(str, rows)))
 PROGRAM_LINES = Spec(
     "isa program",
     "Instructions of a program that has not run, in its order.",

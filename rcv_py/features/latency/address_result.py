@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.events.payloads import ADDRESSES as PREFIX
 from rcv_py.analysis.latency.address_access import APART, AddressAccesses
@@ -22,9 +23,9 @@ NO_ADDRESSES = (
 )
 RECORDED = "Recorded addresses of the active lanes."
 NOT_PUBLISHED = "Bank conflicts are known where it is published which lanes LDS serves together."
-_STRIDE = kinds.SIGNED_INDEX._replace(unit="bytes", ending=", in bytes.", text=count)
-_USED = kinds.FROM_0._replace(unit="bytes", ending=", in bytes.", text="{:,.1f}".format)
-_MEAN = kinds.MEAN_COUNT._replace(text="{:,.1f}".format)
+_STRIDE = replace(kinds.SIGNED_INDEX, unit="bytes", ending=", in bytes.", text=count)
+_USED = replace(kinds.FROM_0, unit="bytes", ending=", in bytes.", text="{:,.1f}".format)
+_MEAN = replace(kinds.MEAN_COUNT, text="{:,.1f}".format)
 _HIDDEN = DATA | WINDOW
 _UNUSABLE = kinds.COUNT(
     "unusable", "Executions whose number of words fits no wave, or of an unknown kind", at=_HIDDEN
@@ -56,7 +57,7 @@ ADDRESSES = Spec(
     "Memory instructions whose addresses the kernel wrote, most lines and passes beyond need first.",
     "instruction",
     *unknown(INSTRUCTION_INDEX),
-    kinds.TEXT._replace(width=12)("kind", "Kind of access, as in the name of the marker"),
+    replace(kinds.TEXT, width=12)("kind", "Kind of access, as in the name of the marker"),
     kinds.INDEX("marker", "Number of the marker", at=DATA),
     kinds.COUNT("blocks", "Executions whose addresses were recorded completely"),
     kinds.COUNT("incomplete", "Executions of which words are missing, or are no addresses"),
@@ -78,10 +79,10 @@ ADDRESSES = Spec(
     kinds.RATIO.maybe("spread", "Lines touched, divided by lines needed", at=_HIDDEN),
     _MEAN.maybe("passes", "Passes of LDS that an execution takes, mean"),
     _MEAN.maybe("needed_passes", "Passes without bank conflicts, mean", "needed passes", at=_HIDDEN),
-    kinds.RATIO._replace(text="{:.1f}".format).maybe(
+    replace(kinds.RATIO, text="{:.1f}".format).maybe(
         "conflict", "Passes, divided by those without bank conflicts", "times"
     ),
-    kinds.NOTE._replace(width=42)("judgement", "What that means", at=PEOPLE, of=_judged),
+    replace(kinds.NOTE, width=42)("judgement", "What that means", at=PEOPLE, of=_judged),
     INSTRUCTION_TEXT,
     SOURCE_PLACE,
     nothing=NO_ADDRESSES,

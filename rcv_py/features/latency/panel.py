@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 from msgspec import field
+from msgspec.structs import replace
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QPainter
 
@@ -93,7 +94,7 @@ def hidden_rows(trace: Trace, latency: HiddenTable) -> LatencyRows:
     largest = int(latency.total.max(initial=0))
     room = len(grouped(largest)) * DIGIT_PX + 2 * PAD  # for any total, so that no column grows
     columns = tuple(
-        one._replace(width=max(one.width, room if one.is_number and one.id not in _NARROW else 0))
+        replace(one, width=max(one.width, room if one.is_number and one.id not in _NARROW else 0))
         for one in result_columns(results.hidden_rows(trace, latency), trace)
     )
     total, hidden = int(latency.total.sum()), int(latency.hidden.sum())

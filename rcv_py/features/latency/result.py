@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.lines import LDS
 from rcv_py.analysis.counters.counter_shares import counter_shares
@@ -26,8 +27,8 @@ from rcv_py.results.table import Columns, ResultTable, Schema, Spec, form
 
 BRANCH_BYTES = 4
 CONFLICTS, LDS_CYCLES = "LDS_BANK_CONFLICT", "LDS_IDX_ACTIVE"  # counters
-_COUNT = kinds.COUNT._replace(json=json_types.plain("number"))
-_MEAN = kinds.MEAN_CYCLES._replace(text="{:,.1f}".format, digits=3)
+_COUNT = replace(kinds.COUNT, json=json_types.plain("number"))
+_MEAN = replace(kinds.MEAN_CYCLES, text="{:,.1f}".format, digits=3)
 _PLACE = (INSTRUCTION_TEXT, SOURCE_PLACE)
 _CYCLES = (
     kinds.CYCLES("total", "Latency and idle"),
@@ -86,14 +87,14 @@ MEMORY_AND_WAITS = Spec(
     "median p90",
 )
 _HELD = "Median time that an execution held the unit, observed while others were refused"
-_FACTOR = kinds.RATIO._replace(text="{:.1f}".format)
+_FACTOR = replace(kinds.RATIO, text="{:.1f}".format)
 _TIMES = "Time that an execution held the unit, divided by the minimum"
 ACCESSES = Spec(
     "memory_accesses",
     "LDS and vector memory instructions that ran, most stall first.",
     "instruction",
     INSTRUCTION_INDEX,
-    kinds.TEXT._replace(width=6)("unit", "LDS or VMEM"),
+    replace(kinds.TEXT, width=6)("unit", "LDS or VMEM"),
     kinds.BYTES("width", "Bytes per lane"),
     kinds.COUNT("hits", "Executions"),
     kinds.COUNT("refused", "Executions that stalled while another access held the unit"),

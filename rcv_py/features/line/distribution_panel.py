@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 
 from rcv_py.analysis.cost import distribution
@@ -52,7 +53,7 @@ def hit_columns(
         changes = {name: {"text": duration} for name in MEASURE_NAMES}
         changes["start"] = {"text": lambda cycle: times.at(int(cycle))}
     changes["hit"] = {"values": hits.hit[rows] + 1, "text": "{:,}".format, "tip": HIT_TIP}
-    return tuple(column._replace(**changes.get(column.id, {})) for column in columns)
+    return tuple(replace(column, **changes.get(column.id, {})) for column in columns)
 
 
 class DistributionPanel(Panel):

@@ -46,7 +46,7 @@ _SPREAD = (
     kinds.RANK_CYCLES("median", "Median; for an even count, the mean of the middle two"),
     kinds.SIGNED_CYCLES("p95", "95th percentile of the hits"),
     kinds.SIGNED_CYCLES("max", "Largest value"),
-    Field("mean", kinds.MEAN_CYCLES._replace(text="{:,.1f}".format, digits=None), "Mean"),
+    Field("mean", replace(kinds.MEAN_CYCLES, text="{:,.1f}".format, digits=None), "Mean"),
     kinds.SIGNED_CYCLES("total", "Sum", title="sum"),
 )
 SPREADS = Spec(

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.attribution.attribute import LineCause, TokenCause, token_causes, uncounted_beside
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
@@ -18,6 +18,7 @@ from rcv_py.analysis.timeline.token_details import NO_OTHER_WAVES, Meanwhile, me
 from rcv_py.analysis.waits.wait_latency import Awaited, ReleasedBy, TokenWaits, token_waits
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.base.errors import RcvError
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.formats.isa.described import read_description, words_of
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
@@ -37,7 +38,7 @@ KINDS = frozenset(TokenKind)
 CAUSES, BLAMED = 6, 2  # maximum causes over all executions, and instructions to blame for each
 
 
-class TokenFacts(NamedTuple):
+class TokenFacts(Value):
     """The displayed data of a selected instruction, and of its selected execution if there is one."""
 
     line: int
@@ -70,23 +71,23 @@ def facts_job(ui: UiContext) -> Callable[[], TokenFacts]:
         facts = TokenFacts(line, details.line_totals(trace.code, line))
         if not trace.code.is_label[line]:
             known = instruction_help(trace.code.text[line], trace.architecture, trace.code.text)
-            facts = facts._replace(help=known, described=described(file, trace.target, known.mnemonic))
+            facts = replace(facts, help=known, described=described(file, trace.target, known.mnemonic))
         if trace.has_pc_samples:
             samples = stall_reasons(trace.code, slice(line, line + 1))
-            facts = facts._replace(samples=samples, all_samples=stall_reasons(trace.code).samples)
+            facts = replace(facts, samples=samples, all_samples=stall_reasons(trace.code).samples)
         if wave is None:
             return facts
-        facts = facts._replace(wave=str(wave.id))
+        facts = replace(facts, wave=str(wave.id))
         if token is not None:
             exact = token_waits(*token, trace.code, trace.architecture)
             hidden = hidden_by(store, *token)
-            facts = facts._replace(token=details.token_details(*token), waits=exact, hidden=hidden)
+            facts = replace(facts, token=details.token_details(*token), waits=exact, hidden=hidden)
             causes, left_out = token_causes(trace, batches, *token), uncounted_beside(trace, batches, wave)
             doubt = Message("partial: {0} beside it not in memory", plural(left_out, "wave"))
-            return facts._replace(causes=causes, doubts=(doubt,) if causes and left_out else ())
+            return replace(facts, causes=causes, doubts=(doubt,) if causes and left_out else ())
         waits = waits_of(wave, trace.code, trace.architecture)
         late = details.producers(waits, line, hit, len(wave.executions(line)))
-        return facts._replace(producers=late, waiters=details.waiters(waits, line))
+        return replace(facts, producers=late, waiters=details.waiters(waits, line))
 
     return job
 

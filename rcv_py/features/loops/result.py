@@ -41,7 +41,7 @@ _JUMP_SOURCE = kinds.SOURCE("branch_source", "Source place of the branch as file
 _KINDS = kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind")(
     "kinds", "Cycles by kind of instruction, the most first", at=DATA
 )
-_OUTLIER = kinds.FLAG._replace(text=lambda is_outlier: "outlier" if is_outlier else "")
+_OUTLIER = replace(kinds.FLAG, text=lambda is_outlier: "outlier" if is_outlier else "")
 _SPLIT = kinds.NOTE("split", "What the cycles were spent on", at=TEXT, of=_split)
 _DATA_STALL, _DATA_IDLE = replace(common.STALL, at=DATA), replace(common.IDLE, at=DATA)
 _STATISTIC = "of the iterations between two jumps back"
@@ -133,7 +133,7 @@ FIRST = Spec(
     note="Stall of the first execution in each wave, which a better loop does not remove, "
     "and of all later executions.",
 )
-_RANK = kinds.NUMBER._replace(is_trimmed=True)  # a median, whole but for means of two
+_RANK = replace(kinds.NUMBER, is_trimmed=True)  # a median, whole but for means of two
 _TO_WAIT = "From issue to the first wait that required it"
 DISTANCE = Spec(
     "loops distance",
@@ -180,8 +180,8 @@ CHAINS = Spec(
     note="Each link waits for the previous link. Whether it must wait, or DPP could replace "
     "it, is not analysed.",
 )
-_BEGIN = kinds.ROW_OR_NONE._replace(text=lambda row: str(row) if row != OUTSIDE else "begin")
-_END = kinds.ROW_OR_NONE._replace(text=lambda row: str(row) if row != OUTSIDE else "end")
+_BEGIN = replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row != OUTSIDE else "begin")
+_END = replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row != OUTSIDE else "end")
 
 
 def _meanwhile(row: Mapping[str, Any]) -> str:

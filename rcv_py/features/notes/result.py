@@ -15,8 +15,8 @@ from rcv_py.results.field import DATA, REPORT, Field
 from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 _ROWS = kinds.listed(kinds.ROW, "Index of an instruction in the program, counted from 0")
-_FILE_LINE = kinds.WHOLE._replace(json=json_types.plain("integer", minimum=1))
-_MOMENT = kinds.CYCLE._replace(text=str)
+_FILE_LINE = replace(kinds.WHOLE, json=json_types.plain("integer", minimum=1))
+_MOMENT = replace(kinds.CYCLE, text=str)
 NOTES = Spec(
     "notes",
     "One row per note.",
@@ -69,7 +69,7 @@ def note_table(trace: Trace, notes: Sequence[Note]) -> ResultTable:
     return ResultTable.of(NOTES, notes, columns)
 
 
-_WHERE = kinds.TEXT._replace(elastic="left")
+_WHERE = replace(kinds.TEXT, elastic="left")
 HITS = Spec(
     "search",
     "The hits.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from rcv_py.analysis.device.occupancy_curves import (
     occupancy_numbers,
 )
 from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, count, demangled, join_texts, percent, plural, short_kernel
 from rcv_py.model.kinds import STATE_NAME, STATE_TEXT, WaveState
 from rcv_py.model.trace import Trace
@@ -45,14 +46,14 @@ GROUPS = (
 )
 
 
-class Row(NamedTuple):
+class Row(Value):
     """A curve with facts in its tip, and its name on the command line."""
 
     curve: Curve
     word: str
 
 
-class StateSums(NamedTuple):
+class StateSums(Value):
     """Waves in each state over time, and where they come from."""
 
     curves: CurveSet  # ready for pixels

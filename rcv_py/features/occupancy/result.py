@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import asdict, replace
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers
@@ -25,9 +26,9 @@ BY = {  # what a curve is of: its title, and how the document calls it
     "all": ("group", "Group"),
     "name": ("name", "Shader engine, kernel or state"),
 }
-_MEAN = kinds.MEAN_WAVES._replace(digits=None, text=lambda value: f"{value:,.1f}")
-_SHARE = kinds.SHARE._replace(digits=None)
-_AREA = kinds.WHOLE._replace(ending=", in wave-cycles.", unit="wave-cycles")
+_MEAN = replace(kinds.MEAN_WAVES, digits=None, text=lambda value: f"{value:,.1f}")
+_SHARE = replace(kinds.SHARE, digits=None)
+_AREA = replace(kinds.WHOLE, ending=", in wave-cycles.", unit="wave-cycles")
 NUMBERS = (
     kinds.CYCLE("start", "First change", key="begin"),
     kinds.CYCLE("end", "Last change"),
@@ -54,7 +55,7 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
         "occupancy_numbers",
         "The first row is the total.",
         title,
-        kinds.NOTE._replace(text=state_name)(by, Message("{0}, or `all`", what), title=title),
+        replace(kinds.NOTE, text=state_name)(by, Message("{0}, or `all`", what), title=title),
         *((ids,) if has_ids else ()),
         *NUMBERS,
         _SHARE("share_of_wave_cycles", "Part of the wave-cycles of all", "share"),
@@ -66,7 +67,7 @@ VARIANTS = {  # what a row is → its table and its option
     by: (curves(by, has_ids=by == "kernel"), Message("By {0}: --by {1}.", BY[by][1].lower(), by))
     for by in ("se", "kernel", "state")
 }
-_NS = kinds.NUMBER._replace(digits=None)
+_NS = replace(kinds.NUMBER, digits=None)
 _LENGTH = "Length of a cycle in nanoseconds; null if it is not known"
 FACTS = (CAPTURE, _NS.maybe("ns_per_cycle", _LENGTH))
 
@@ -121,7 +122,7 @@ LIMITS = Spec(
         ),
         kinds.WHOLE("excess", "Excess over that, in the unit"),
     ),
-    kinds.TEXT._replace(is_number=True)(  # aligned like one
+    replace(kinds.TEXT, is_number=True)(  # aligned like one
         "next_step",
         "What the next step requires",
         at=TEXT,
@@ -195,6 +196,6 @@ def limit_document(trace: Trace, found: OccupancyLimits) -> dict[str, Any]:
         "limits": limit_table(found).rows(),
         "next_step": found.next_step,
         "goal": found.goal if found.next_step else None,
-        "resident": found.resident._asdict(),
+        "resident": asdict(found.resident),
         "notes": list(found.notes),
     }

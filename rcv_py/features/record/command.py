@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count as counted
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes, verdict
 from rcv_py.analysis.health.input_yaml import FILE, job_file
 from rcv_py.analysis.health.note import HealthNote, Setting
 from rcv_py.base.errors import TraceError, UsageError
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, plural, translated
 from rcv_py.cli.answer import CommandAnswer, Facts, put
 from rcv_py.cli.commands import view
@@ -38,7 +39,7 @@ NO_CAPTURE = "no capture was written"
 FULL = "The buffer was full"
 
 
-class CheckedRun(NamedTuple):
+class CheckedRun(Value):
     """A run of rocprofv3, and the check of its capture."""
 
     attempt: Attempt

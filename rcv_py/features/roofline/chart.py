@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, floor, inf, isfinite, log10
-from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.overview.roofline import Scope
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, percent, some, translated
 from rcv_py.features.roofline.result import compact
 from rcv_py.ui.core.plain_text import Rich, draw_text, joined, rich, show_tip
@@ -27,7 +27,7 @@ NAME = "Roofline: the kernel and its loops against the peaks of computing and me
 X_NAME, Y_NAME = "FLOP per requested byte", "FLOP/cycle per compute unit"
 
 
-class Point(NamedTuple):
+class Point(Value):
     """The position of a scope."""
 
     scope: int  # index in the roofline
@@ -54,7 +54,7 @@ def roofs_of(scopes: Iterable[Scope]) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda roof: -roof[1]))
 
 
-class Axis(NamedTuple):
+class Axis(Value):
     """A logarithmic axis: the values at its ends, and their positions in px."""
 
     low: float

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.analysis.findings.inputs import launch_shape
 from rcv_py.analysis.overview.roofline import Computed, Roofline
@@ -26,13 +27,13 @@ def compact(value: float) -> str:
     return f"{value:.3g}"
 
 
-_FLOP = kinds.NUMBER._replace(unit="FLOP", ending=", in FLOP.", text=compact, digits=0)
-_RATE = kinds.NUMBER._replace(unit="FLOP per cycle", ending=", in FLOP per cycle and compute unit.", digits=3)
-_BYTE_RATE = _RATE._replace(unit="bytes per cycle", ending=", in bytes per cycle and compute unit.")
-_INTENSITY = kinds.NUMBER._replace(unit="FLOP per byte", ending=", in FLOP per byte.", digits=3)
-_BYTES = _FLOP._replace(unit="bytes", ending=", in bytes.")
-_SHARE = kinds.SHARE._replace(
-    json=kinds.RATIO.json, ending=kinds.RATIO.ending
+_FLOP = replace(kinds.NUMBER, unit="FLOP", ending=", in FLOP.", text=compact, digits=0)
+_RATE = replace(kinds.NUMBER, unit="FLOP per cycle", ending=", in FLOP per cycle and compute unit.", digits=3)
+_BYTE_RATE = replace(_RATE, unit="bytes per cycle", ending=", in bytes per cycle and compute unit.")
+_INTENSITY = replace(kinds.NUMBER, unit="FLOP per byte", ending=", in FLOP per byte.", digits=3)
+_BYTES = replace(_FLOP, unit="bytes", ending=", in bytes.")
+_SHARE = replace(
+    kinds.SHARE, json=kinds.RATIO.json, ending=kinds.RATIO.ending
 )  # requested bytes exceed what memory delivers
 _COMPUTED = (
     kinds.TEXT("unit", "What computes: MFMA/WMMA or VALU"),
@@ -49,7 +50,7 @@ ROOFLINE = Spec(
     kinds.TEXT("scope", "Scope: kernel or loop"),
     kinds.ROW("first_instruction", "First instruction, counted from 0", "first", key="first"),
     kinds.ROW("last_instruction", "Last instruction, counted from 0", "last", key="last"),
-    kinds.MEAN_CYCLES._replace(digits=0, text=lambda cycles: count(round(cycles)))(
+    replace(kinds.MEAN_CYCLES, digits=0, text=lambda cycles: count(round(cycles)))(
         "cycles", "Cycles in which a compute unit held a wave in it, summed over compute units"
     ),
     kinds.TEXT("type", "Type with most operations"),
@@ -93,7 +94,7 @@ FACTS = (
     common.CAPTURE,
     common.WAVES_READ,
     kinds.TEXT("target", "The instruction set, such as gfx942"),
-    kinds.NUMBER._replace(unit="waves", ending=", in waves.").maybe(
+    replace(kinds.NUMBER, unit="waves", ending=", in waves.").maybe(
         "waves_per_simd", "Mean number of traced waves on a SIMD while there are any"
     ),
     kinds.WAVES.maybe("launch_waves", "Waves of the whole launch, by the tables of the run; null: not known"),

@@ -1,10 +1,9 @@
 """PC samples by instruction, and where they differ from the traced waves."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rcv_py.base.errors import TraceError
+from rcv_py.base.record import Value
 from rcv_py.base.text import join_texts
 from rcv_py.features.samples.result import samples_table, sentences
 from rcv_py.model.trace import Trace
@@ -22,7 +21,7 @@ from rcv_py.work.beside import samples_of_run
 READING = "PC samples are being read."
 
 
-class _Shown(NamedTuple):
+class _Shown(Value):
     text: str  # what the rows say as a whole, or the reason for having none
     table: ResultTable | None = None
     row: np.ndarray = NO_LINES  # int64, code row of each row

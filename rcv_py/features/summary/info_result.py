@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from rcv_py.analysis.core.occupancy import all_resident, residencies
 from rcv_py.analysis.cost.activity import activity
@@ -179,7 +179,7 @@ PROGRAM_SCHEMA = Schema(
 CAPTURES_SCHEMA = Schema(
     "captures", "The captures below a folder.", (CAPTURES.field("captures"),), command="info"
 )
-_SIZE = kinds.BYTES._replace(has_minus_one=True)
+_SIZE = replace(kinds.BYTES, has_minus_one=True)
 COMPILED = Spec(
     "compiled kernels",
     "One row per kernel of files that a compiler made, in the order of the files.",
@@ -242,7 +242,7 @@ def info(trace: Trace, allocated: AllocatedRegisters | None = None) -> dict[str,
 def _allocated(found: AllocatedRegisters | None) -> dict[str, Any]:
     if found is None:
         return {field.name: None for field in _ALLOCATED} | {"file": ""}
-    return {name: None if value == -1 else value for name, value in found._asdict().items()}
+    return {name: None if value == -1 else value for name, value in asdict(found).items()}
 
 
 def _waves(trace: Trace) -> dict[str, Any]:

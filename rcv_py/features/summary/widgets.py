@@ -1,13 +1,13 @@
 """Widgets of the summary: key numbers, meters and shares, in cards."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from rcv_py.analysis.overview.device_summary import Fact
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, capitalized, count, translated
 from rcv_py.ui.core.layout import column, wrapped
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, draw_text, show_tip, tooltip
@@ -71,7 +71,7 @@ class FactList(QWidget):
         self._grid.setRowStretch(len(facts), 1)
 
 
-class Meter(NamedTuple):
+class Meter(Value):
     """A bar: `value` in percent may exceed 100, the bar does not; `marks` are the summarized values."""
 
     name: str

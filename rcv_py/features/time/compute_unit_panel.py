@@ -283,9 +283,9 @@ class ComputeUnitPanel(TimelinePanel):
         rows, height = len(self.source), self.timeline.plot.box.height()
         if room or setting != USUAL_PX or not rows or shape.pitch * rows <= height:
             return shape
-        low = shape._replace(spans=grown(LEAST_PX), strip=LOW_STRIP_PX, gap=LOW_GAP_PX)
+        low = replace(shape, spans=grown(LEAST_PX), strip=LOW_STRIP_PX, gap=LOW_GAP_PX)
         spare = int(height / rows) - low.pitch  # the height at which all rows fit
-        return shape if spare < 0 else low._replace(spans=grown(LEAST_PX) + spare)
+        return shape if spare < 0 else replace(low, spans=grown(LEAST_PX) + spare)
 
     def _fit_rows(self) -> None:
         """Give rows the wanted height; make them lower if all then fit, unless the user chose a height."""

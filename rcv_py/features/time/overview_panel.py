@@ -1,7 +1,5 @@
 """The whole capture as a strip, with the window that the timelines show."""
 
-from typing import NamedTuple
-
 import numpy as np
 from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
@@ -10,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.analysis.device.wave_states import STATES, STRIP
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.model.kinds import STATE_NAME, WaveState
 from rcv_py.model.trace import Trace
@@ -40,7 +39,7 @@ TIP = (
 ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # from the bottom
 
 
-class OverviewColumns(NamedTuple):
+class OverviewColumns(Value):
     """The whole capture, one column per pixel."""
 
     state: np.ndarray  # float64 [width, STATES]: traced waves in each state

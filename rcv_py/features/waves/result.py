@@ -54,12 +54,12 @@ WAVES = Spec(
     *_states("{0}, inside of the range; null without a timeline"),
     nothing="The capture has no traced waves.",
 )
-_OR_EMPTY = kinds.PLACE._replace(text=lambda number: "" if number < 0 else count(number))
+_OR_EMPTY = replace(kinds.PLACE, text=lambda number: "" if number < 0 else count(number))
 RESIDENT = Spec(
     "waves resident",
     "One row per wave, by place and start.",
     "wave",
-    Field("se", kinds.WHOLE._replace(text=str), "Number of the shader engine"),
+    Field("se", replace(kinds.WHOLE, text=str), "Number of the shader engine"),
     kinds.PLACE("sa", "Number of the shader array"),
     kinds.PLACE("cu", "Number of the compute unit"),
     kinds.PLACE("simd", "Number of the SIMD"),
@@ -72,7 +72,7 @@ RESIDENT = Spec(
     kinds.WAVE("wave", "Name of the wave if its instructions were traced, else empty"),
     nothing="The capture does not say when waves began and ended.",
 )
-_MEDIAN = kinds.FROM_0._replace(digits=None, text=lambda value: f"{value:,.1f}".removesuffix(".0"))
+_MEDIAN = replace(kinds.FROM_0, digits=None, text=lambda value: f"{value:,.1f}".removesuffix(".0"))
 POPULATIONS = Spec(
     "populations",
     "One row per population: working populations first, then by executions.",
@@ -105,7 +105,7 @@ TOKENS = Spec(
     "Instructions that touch the range, in order of their starts: --tokens.",
     "instruction",
     *common.TOKEN,
-    kinds.TEXT._replace(text=kind_name)("kind", "Kind of the instruction"),
+    replace(kinds.TEXT, text=kind_name)("kind", "Kind of the instruction"),
     replace(common.INSTRUCTION_INDEX, is_unknown=True),
     replace(common.INSTRUCTION_TEXT, meaning="Text of the instruction; empty if it is not known"),
     common.SOURCE_PLACE,
@@ -220,7 +220,7 @@ def population_facts(trace: Trace, found: Populations) -> dict[str, int]:
     return {"read": found.read, "traced": len(trace.waves), "executed": found.ran, "instructions": found.of}
 
 
-_UNIT = kinds.TEXT._replace(text=unit_title)
+_UNIT = replace(kinds.TEXT, text=unit_title)
 _BUSY = "Time in which any instruction issued (gfx9) or executed on it; of a matrix pipe, passes"
 UNITS = Spec(
     "units",

@@ -1,7 +1,5 @@
 """Busy time of the units of a compute unit: one row per unit, blank while idle."""
 
-from typing import NamedTuple
-
 import numpy as np
 from PySide6.QtWidgets import QSizePolicy
 
@@ -9,6 +7,7 @@ from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.occupancy import waves_of_unit
 from rcv_py.analysis.device.utilization import Track, unit_title, utilization
 from rcv_py.analysis.timeline.raster import RowSegment, TokenRow
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, percent, plural
 from rcv_py.model.ids import place_name
 from rcv_py.model.trace import Trace
@@ -38,7 +37,7 @@ TIPS = {
 ROW_PX = 16
 
 
-class Unit(NamedTuple):
+class Unit(Value):
     """A track with its drawing data."""
 
     track: Track
@@ -46,7 +45,7 @@ class Unit(NamedTuple):
     covered: IntervalSet
 
 
-class UnitTracks(NamedTuple):
+class UnitTracks(Value):
     """The tracks of a compute unit."""
 
     units: tuple[Unit, ...] = ()

@@ -6,6 +6,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
@@ -239,8 +240,8 @@ class WhatIfPanel(TimelinePanel):
         rows = zip(self.experiments, why_not, strict=True)
         table = tried_table([(one.text, one.origin, self._of_kernel(one), why) for one, why in rows])
         finding, *others, last = plain_columns(table)
-        last = last._replace(is_shown=any(why_not))
-        self.view.show_columns((finding._replace(width=FINDING_PX), *others, last))
+        last = replace(last, is_shown=any(why_not))
+        self.view.show_columns((replace(finding, width=FINDING_PX), *others, last))
         self.beside.setVisible(self._chosen is not None)
         if self._chosen in self.experiments:
             self.view.set_current(self.experiments.index(self._chosen), reveal=False)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from rcv_py.analysis.findings.finding import KERNEL_DURATION
 from rcv_py.analysis.findings.predicted import KernelChange
 from rcv_py.base.text import Message, capitalized, percent, some
@@ -30,7 +32,7 @@ def signed(share: float) -> str:
 
 
 _BOUND = "Most of the kernel's duration that the finding of the change can gain"
-CHANGE = kinds.RATIO._replace(text=signed, digits=4)
+CHANGE = replace(kinds.RATIO, text=signed, digits=4)
 PREDICTIONS = Spec(
     "whatif",
     "One row per experiment, the largest gain first.",

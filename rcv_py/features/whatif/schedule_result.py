@@ -29,7 +29,7 @@ SCHEDULES = Spec(
     kinds.COUNT("instructions", "Instructions in it, waits and nops aside", at=DATA | WINDOW),
     kinds.COUNT("hits", "Executions"),
     kinds.SHARE("share_of_total", "Part of latency and idle time of all instructions", "of all"),
-    kinds.MEAN_CYCLES._replace(text=lambda cycles: f"{cycles:,.0f}")(
+    replace(kinds.MEAN_CYCLES, text=lambda cycles: f"{cycles:,.0f}")(
         "measured", "Latency and idle time of one execution, as recorded along with other waves"
     ),
     kinds.CYCLES("length", "Time in the executed order, under measured latencies", "executed order"),

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from rcv_py.analysis.latency.bubbles import Bubbles
 from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.base.text import count
@@ -14,8 +16,8 @@ from rcv_py.results.places import sources
 from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
 NO_INSTRUCTION = "no instruction of the program"
-_CHARGED = kinds.MEAN_CYCLES._replace(text=lambda cycles: count(round(cycles)), digits=3)
-_PART = _CHARGED._replace(text=lambda cycles: count(round(cycles)) if cycles else "")
+_CHARGED = replace(kinds.MEAN_CYCLES, text=lambda cycles: count(round(cycles)), digits=3)
+_PART = replace(_CHARGED, text=lambda cycles: count(round(cycles)) if cycles else "")
 _WAYS = (
     _PART("idle", "Charged to an instruction before which a wave was idle"),
     _PART("stall", "Charged to an instruction that stalled"),
@@ -60,7 +62,7 @@ SIMDS = Spec(
     kinds.WHOLE("simd", "Number of the SIMD"),
     *_SUMS,
 )
-_FROM_0 = kinds.FROM_0._replace(ending=", from 0.", digits=6)
+_FROM_0 = replace(kinds.FROM_0, ending=", from 0.", digits=6)
 FACTS = (
     CAPTURE,
     Field("rule", kinds.choice("ours", "reference"), "Which rules: ours or the reference viewer's"),

@@ -21,7 +21,7 @@ from rcv_py.results.table import Column, Columns, Form, ResultTable, Schema, Spe
 if TYPE_CHECKING:  # the window shows waits without trying moves
     from rcv_py.analysis.whatif.hoist import Tried
 
-_LATENCY = kinds.MEAN_CYCLES._replace(digits=1, text=lambda cycles: count(round(cycles)))
+_LATENCY = replace(kinds.MEAN_CYCLES, digits=1, text=lambda cycles: count(round(cycles)))
 _SAMPLED = (
     kinds.COUNT("exact", "Samples in which a wait stalled until the result arrived"),
     kinds.COUNT(
@@ -230,7 +230,7 @@ LOAD_ORDER = Spec(
     kinds.ROW("load", "The load that is needed first"),
     kinds.INSTRUCTION("load_text", "Its text", at=DATA | WINDOW | REPORT),
     kinds.SOURCE("load_source", "Its source place as file:line; empty if it has none", "source of the load"),
-    kinds.ROW_OR_NONE._replace(text=lambda row: str(row) if row >= 0 else "nowhere")(
+    replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row >= 0 else "nowhere")(
         "before", "Instruction before which it should stand; -1: no earlier place is legal"
     ),
     kinds.COUNT("registers", "Additional registers that it takes there", "extra registers"),

@@ -7,7 +7,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import elftools
 import numpy as np
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, byte_size, demangled
 from rcv_py.formats.input.files import system_errors
 from rcv_py.formats.input.limits import NAME_LETTERS
@@ -37,7 +38,7 @@ MIN_INSTRUCTION, MAX_INSTRUCTION = 4, 32  # bytes of an instruction
 _LAST_NUMBER = re.compile(r"_(\d{1,18})$")
 
 
-class KernelCode(NamedTuple):
+class KernelCode(Value):
     """A kernel that can be launched."""
 
     name: str  # its symbol, "" if it has none

@@ -23,11 +23,11 @@ from contextlib import suppress
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, byte_size
 from rcv_py.formats.input.files import system_errors
 from rcv_py.formats.isa.elf import (
@@ -62,7 +62,7 @@ _ESCAPE = re.compile(rb'\\([0-9A-Fa-f]{2}|\\|")')
 Found = Generator[tuple[str, Slice], None, int]  # targets and code objects; returns the bytes they took
 
 
-class FoundObject(NamedTuple):
+class FoundObject(Value):
     """A code object inside a file."""
 
     number: int  # in the order of the file, counted from 0

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from xml.parsers import expat
 
 import orjson
@@ -21,6 +21,7 @@ import orjson
 from rcv_py.base.errors import ExportError, MissingFile, TraceError, UsageError
 from rcv_py.base.machine.user_folders import data_folder
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.columns import table_of
@@ -42,7 +43,7 @@ _ENDINGS = ("_e32", "_e64", "_sdwa", "_dpp", "_dpp8", "_dpp16")  # of mnemonics,
 _WANTED = (_ARCHITECTURE, _NAME, _ALIAS, _DESCRIPTION, _GROUP)
 
 
-class Described(NamedTuple):
+class Described(Value):
     """One instruction as described in the file."""
 
     name: str  # in lower case
@@ -50,7 +51,7 @@ class Described(NamedTuple):
     group: str  # such as VALU; "" if unknown
 
 
-class IsaDescription(NamedTuple):
+class IsaDescription(Value):
     """A file: instructions by lower-case names, aliases included."""
 
     architecture: str
@@ -163,7 +164,7 @@ FAMILIES = {  # of the architectures that AMD publishes → targets of that fami
 }
 
 
-class CachedDocs(NamedTuple):
+class CachedDocs(Value):
     """The stored texts of one file."""
 
     family: str  # of FAMILIES

@@ -9,7 +9,6 @@ loops depend on, have their real names.
 import struct
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -38,7 +37,7 @@ class InstructionEncoding(Value):
     operand: str = ""
 
 
-class Wait(NamedTuple):
+class Wait(Value):
     """Position of a counter in the constant of s_waitcnt: its low bits, and its high bits."""
 
     name: str
@@ -54,7 +53,7 @@ class Wait(NamedTuple):
         return "" if value == (1 << self.bits + self.high_bits) - 1 else f" {self.name}({value})"
 
 
-class IsaFamily(NamedTuple):
+class IsaFamily(Value):
     """The instruction set of some GPUs."""
 
     encodings: tuple[InstructionEncoding, ...]  # the first match counts
@@ -87,7 +86,7 @@ def _family(generation: str) -> IsaFamily:
     return IsaFamily(encodings, **facts | {"waits": tuple(Wait(*one) for one in facts.get("waits", ()))})
 
 
-class DecodedRun(NamedTuple):
+class DecodedRun(Value):
     """Consecutive instructions as decoded."""
 
     size: np.ndarray  # uint8 [n], bytes
@@ -183,7 +182,7 @@ SLOWEST = 50_000  # bytes a second; libLLVM reads a million
 MAX_CRASHES = 3  # failures of a disassembler until it is no longer used
 
 
-class CodeBytes(NamedTuple):
+class CodeBytes(Value):
     """Bytes to be disassembled."""
 
     name: str  # of the function

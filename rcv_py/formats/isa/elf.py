@@ -18,9 +18,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from msgspec import field, msgpack
+from msgspec.structs import replace
 
 from rcv_py.base.errors import BrokenFile
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.model.resources import AllocatedRegisters
 
 MAX_SECTIONS = 65_536  # more than any writer makes
@@ -66,7 +67,7 @@ SYMBOL = np.dtype(
 Header = dict[str, int]  # of a section or a segment, with the names of its dtype
 
 
-class Slice(NamedTuple):
+class Slice(Value):
     """Consecutive bytes of an open file."""
 
     file: BinaryIO
@@ -95,7 +96,7 @@ class Symbol(NamedTuple):
     is_kernel: bool
 
 
-class Region(NamedTuple):
+class Region(Value):
     """Contiguous executable bytes."""
 
     address: int
@@ -390,7 +391,8 @@ def allocated_registers(image: Image, kernel: str, file: str) -> AllocatedRegist
         return value if type(value) is int and 0 <= value < MAX_NUMBER else -1
 
     threads = number(".max_flat_workgroup_size")
-    return found and found._replace(
+    return found and replace(
+        found,
         threads=threads,
         is_exact=threads > 0 and ".reqd_workgroup_size" in noted,
         spilled_vgprs=number(".vgpr_spill_count"),

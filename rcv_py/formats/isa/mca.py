@@ -9,7 +9,8 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+
+from rcv_py.base.record import Value
 
 PROGRAM = "llvm-mca"
 NEWEST, OLDEST = 25, 14  # versions whose names are searched
@@ -29,7 +30,7 @@ _OLDER = {
 }  # fmt: skip
 
 
-class Estimate(NamedTuple):
+class Estimate(Value):
     """The estimate of llvm-mca for one pass over some instructions."""
 
     cycles: int

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.columns import frozen, report_skipped
 from rcv_py.formats.input.files import csv_rows
@@ -146,7 +147,7 @@ def _kernels(path: Path) -> tuple[list[str], dict[str, str]]:
     return list(dict.fromkeys(found.values())), found
 
 
-class _Row(NamedTuple):
+class _Row(Value):
     text: str
     source: str
     codeobj: int
@@ -182,7 +183,7 @@ def sampled_trace(path: Path, samples: PcSamples, target: str, problems: Problem
         sample_waves=means(samples.waves),
     )
     report_only_samples(path.name, problems)
-    return _trace(path, code._replace(table=whole), target, problems, is_sampled=True)
+    return _trace(path, replace(code, table=whole), target, problems, is_sampled=True)
 
 
 def _rows(path: Path, samples: PcSamples, problems: Problems) -> Iterator[_Row]:
@@ -219,8 +220,8 @@ def _rows(path: Path, samples: PcSamples, problems: Problems) -> Iterator[_Row]:
         if row.kernel and place != last:
             yield _Row(f"; {row.kernel}", row.kernel, row.codeobj, first[place] if has_places else 0)
         last = place
-        shown = row._replace(text=row.text or UNKNOWN.format(row.address))
-        yield shown if has_places else shown._replace(address=0)
+        shown = replace(row, text=row.text or UNKNOWN.format(row.address))
+        yield shown if has_places else replace(shown, address=0)
 
 
 def _complete(path: Path, found: dict[tuple[int, int], _Row], problems: Problems) -> None:
@@ -244,8 +245,8 @@ def _complete(path: Path, found: dict[tuple[int, int], _Row], problems: Problems
             return
         sources = objects.sources(row.codeobj, program.address)
         for place, source in zip(places, sources, strict=True):
-            one = found.get(place, row._replace(text="", source="", address=place[1], at=-1))
-            found[place] = one._replace(text=one.text or known[place], source=one.source or source)
+            one = found.get(place, replace(row, text="", source="", address=place[1], at=-1))
+            found[place] = replace(one, text=one.text or known[place], source=one.source or source)
         done.update(places)
     problems += objects.problems
 

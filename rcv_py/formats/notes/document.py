@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import orjson
@@ -30,7 +30,7 @@ from msgspec.structs import replace
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Severity
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.tables import table
 from rcv_py.base.text import Message, elide_right, plain_document
 from rcv_py.formats.input.columns import list_of, table_of, text_of
@@ -93,7 +93,7 @@ class SlotClocks(Record):
 NO_LANES = SlotClocks()
 
 
-class NoteEntry(NamedTuple):
+class NoteEntry(Value):
     """An element of the list as in the file, and its note; None if it is no note."""
 
     raw: Any
@@ -278,7 +278,7 @@ def _with_own_ids(notes: list[Note | None]) -> list[Note | None]:
         times = 1
         if note is not None:
             seen[note.id] = times = seen.get(note.id, 0) + 1
-        made.append(note._replace(id=f"{note.id}-{times}") if note is not None and times > 1 else note)
+        made.append(replace(note, id=f"{note.id}-{times}") if note is not None and times > 1 else note)
     return made
 
 

@@ -17,13 +17,13 @@ import os
 import secrets
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, ExportError, MissingFile, TraceError, UsageError
 from rcv_py.base.machine.user_folders import data_folder
 from rcv_py.base.problems import Problem, Problems, Severity
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, elide_right, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.columns import table_of
@@ -60,7 +60,7 @@ def identity(trace: Trace) -> str:
     return digest.hexdigest()[:IDENTITY_LETTERS]
 
 
-class Notebook(NamedTuple):
+class Notebook(Value):
     """The notes of a capture from all files, and problems of the files."""
 
     identity: str
@@ -68,7 +68,7 @@ class Notebook(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-class NotePlaces(NamedTuple):
+class NotePlaces(Value):
     """The files that may hold notes of a capture."""
 
     trace: Trace

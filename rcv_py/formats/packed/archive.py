@@ -16,11 +16,12 @@ import zlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, elide_right
 from rcv_py.formats.input.files import system_errors
 
@@ -74,7 +75,7 @@ class Writer:
         self._zip.writestr(about, data)
 
 
-class Member(NamedTuple):
+class Member(Value):
     """Position and size of a member."""
 
     at: int  # byte of its header in the archive

@@ -8,7 +8,7 @@ import types
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache
-from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -89,7 +89,7 @@ def read(kind: type, data: object, columns: Sequence[np.ndarray], **given: objec
     return _Reader(columns).record(kind, data, DEPTH, given)
 
 
-class _Reader(NamedTuple):
+class _Reader(Value):
     """Converts written values to the declared types."""
 
     columns: Sequence[np.ndarray]

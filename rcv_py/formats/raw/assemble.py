@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.record import Value
 from rcv_py.base.runs import distinct, starts_run
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.columns import LIMIT, clipped, fit, frozen
@@ -36,7 +38,7 @@ Numbers = Mapping[tuple[int, int], int]  # of kernels, by code object and addres
 _UNIT, _ARRAY = 0x7F, 7  # bits of a compute unit, and of the shader array
 
 
-class Assembled(NamedTuple):
+class Assembled(Value):
     """A trace without a reader, and the columns of its waves."""
 
     trace: Trace
@@ -53,7 +55,7 @@ def assembled(path: Path, engines: Sequence[Engine], objects: Objects, problems:
         _report_doubts(engine.name, engine.doubts, problems)
     code, rows = listing(engines, objects, gfxip, problems)
     clock = _clock(engines, problems)
-    engines = [engine._replace(offset=clock.offsets.get(engine.se, 0)) for engine in engines]
+    engines = [replace(engine, offset=clock.offsets.get(engine.se, 0)) for engine in engines]
     places = (getattr(engine, name) for name in _ENTRIES for engine in engines)
     numbers, called = kernel_names([key for one in places for key in _Once(one).keys], objects.names)
     exact, target_source = _target(path, engines, gfxip, objects.target, set(code.mnemonics))
@@ -121,7 +123,7 @@ def _with_kernels(engine: Engine, decided: Mapping[int, Claim]) -> Engine:
                 np.where(is_here, np.uint64(taken.address), one.address),
             )
     solved = {claim.entry for claim in open_claims}
-    return engine._replace(**places, doubts=tuple(one for one in engine.doubts if one not in solved))
+    return replace(engine, **places, doubts=tuple(one for one in engine.doubts if one not in solved))
 
 
 def _report_doubts(name: str, doubts: Sequence[int], problems: Problems) -> None:

@@ -3,13 +3,13 @@
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Value
 from rcv_py.base.runs import borders, distinct, ranges
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import read_bytes, read_start
@@ -28,7 +28,7 @@ COMPARED_WAVES = 8  # that begin at an address which several kernels claim
 RECORD_AGAIN = "Record with a larger --att-buffer-size, or fewer shader engines."
 
 
-class EngineJob(NamedTuple):
+class EngineJob(Value):
     """Input of a process that decodes one shader engine."""
 
     capture: RawCapture
@@ -75,7 +75,8 @@ def decoded_engine(job: EngineJob) -> Engine:
     is_sure = unanswered() == before
     if not is_sure:
         forget()
-    return engine._replace(
+    return replace(
+        engine,
         problems=tuple(problems),
         is_sure=is_sure,
         doubts=loads.doubts,

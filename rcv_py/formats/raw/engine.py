@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Value
 from rcv_py.base.runs import borders, ranges
 from rcv_py.formats.derived.totals import Totals, totals
 from rcv_py.formats.derived.waits import wait_lists
@@ -48,7 +49,7 @@ class Where(Protocol):
         """Return code object (int64, UNKNOWN: none) and address inside it (uint64) of each address."""
 
 
-class Engine(NamedTuple):
+class Engine(Value):
     """The contents of one `.att` file; times count its own clock."""
 
     name: str  # of the file
@@ -237,7 +238,7 @@ def texts_of(places: Places, programs: Programs) -> list[str]:
     return texts
 
 
-class _Parcel(NamedTuple):
+class _Parcel(Value):
     """The results of some waves; lines are rows of all code."""
 
     columns: WaveColumns

@@ -20,8 +20,10 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from rcv_py.base.problems import Affects, Problems
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, byte_size, plural
 from rcv_py.formats.input.run_places import SPLIT
 from rcv_py.formats.raw import STREAM
@@ -42,7 +44,7 @@ _PLAIN = re.compile(r"(?:se)?(\d{1,4})")
 _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
 
-class StreamFile(NamedTuple):
+class StreamFile(Value):
     """One `.att` file; -1: its name does not state the number."""
 
     name: str
@@ -239,4 +241,4 @@ def _numbered(streams: list[StreamFile]) -> dict[int, StreamFile]:
             engines.setdefault(stream.se, stream)
     free = (number for number in range(len(streams) + len(engines)) if number not in engines)
     nameless = [stream for stream in streams if not 0 <= stream.se < MAX_ENGINES]
-    return engines | {se: one._replace(se=se) for se, one in zip(free, nameless, strict=False)}
+    return engines | {se: replace(one, se=se) for se, one in zip(free, nameless, strict=False)}

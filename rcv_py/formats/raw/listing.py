@@ -64,7 +64,7 @@ def listing(
     code = code_of({"header": header, **sidecar.markers}, rows, gfxip, problems)
     table = np.append(code.table.row_of_number, -1)
     found = replace(numbers, row=table[numbers.row].astype(np.int64))
-    return code._replace(table=replace(code.table, hidden=_hidden(engines, found, len(code.table)))), found
+    return replace(code, table=replace(code.table, hidden=_hidden(engines, found, len(code.table)))), found
 
 
 def _hidden(engines: Sequence[Engine], rows: CodeRows, count: int) -> np.ndarray | None:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec import field
@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Affects, Problem, Problems
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import elide_right
 from rcv_py.formats.input.columns import report_skipped
@@ -64,7 +64,7 @@ class Places(Record):
         return found
 
 
-class Extent(NamedTuple):
+class Extent(Value):
     """A code object as far as its place matters."""
 
     id: int
@@ -72,7 +72,7 @@ class Extent(NamedTuple):
     entries: tuple[int, ...]  # addresses of its kernels
 
 
-class Load(NamedTuple):
+class Load(Value):
     """Load address of a code object: an address of the stream minus `base` is an address inside it."""
 
     id: int
@@ -81,7 +81,7 @@ class Load(NamedTuple):
     base: int
 
 
-class Claim(NamedTuple):
+class Claim(Value):
     """The kernel that was taken of several that fit an address where waves begin."""
 
     entry: int
@@ -90,7 +90,7 @@ class Claim(NamedTuple):
     explained: int  # tokens that decided
 
 
-class AddressMap(NamedTuple):
+class AddressMap(Value):
     """Code objects by where they lie; of those that overlap the last one counts."""
 
     loads: tuple[Load, ...]
@@ -354,7 +354,7 @@ class Objects:
         def known(kernel: Kernel) -> Kernel:
             row = min(kernel.first + 1, len(code) - 1)
             found = self.by_id.get(int(code.codeobj[row]))
-            return kernel._replace(lanes=found.lanes(int(code.address[row])) if found else 0)
+            return replace(kernel, lanes=found.lanes(int(code.address[row])) if found else 0)
 
         return replace(code, kernels=tuple(map(known, code.kernels)))
 

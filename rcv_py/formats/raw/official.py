@@ -20,13 +20,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
 from time import monotonic
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 from weakref import finalize
 
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, RcvError
 from rcv_py.base.progress import checkpoint
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message
 from rcv_py.formats.input.files import mark_of, read_bytes
 from rcv_py.formats.isa.processes import BEAT
@@ -172,7 +173,7 @@ def _process_of(job: OfficialJob) -> _LibraryProcess:
     return found
 
 
-class OfficialJob(NamedTuple):
+class OfficialJob(Value):
     """Input of the library's process."""
 
     capture: RawCapture

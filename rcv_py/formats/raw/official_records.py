@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from rcv_py.base.record import Value
 from rcv_py.base.runs import borders
 from rcv_py.formats.raw.objects import UNKNOWN, Places
 from rcv_py.formats.sqtt.records import DecodedStream, DispatchRecord, OccupancyRecords, WaveRecords
@@ -63,7 +64,7 @@ class PcTable(Places):
         return self.codeobj[rows], self.address[rows]
 
 
-class Official(NamedTuple):
+class Official(Value):
     """The library's output for one shader engine."""
 
     stream: DecodedStream

@@ -273,7 +273,7 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
         forget()
     code, said = objects.with_lanes(made.trace.code), tuple(problems)
     trace = replace(made.trace, code=code, problems=said, is_part=is_part)
-    return made._replace(trace=trace, is_sure=is_sure)
+    return replace(made, trace=trace, is_sure=is_sure)
 
 
 class _Here(Executor):

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from msgspec.structs import replace
 
+from rcv_py.base.record import Value
 from rcv_py.formats.packed.archive import packed_arrays, unpacked_arrays
 from rcv_py.formats.packed.pieces import COLUMNS, stored_columns
 from rcv_py.formats.sqtt.records import OF_BORDERS, ROWS, RecordedWaves, WaveRecords, joined
@@ -50,7 +51,7 @@ class Spill:
             self.path.unlink()
 
 
-class _FileColumn(NamedTuple):
+class _FileColumn(Value):
     """A column in an open file; mapped, its pages would count as memory of this process."""
 
     file: IO[bytes]
@@ -67,7 +68,7 @@ class _FileColumn(NamedTuple):
         return found
 
 
-class _HeldColumn(NamedTuple):
+class _HeldColumn(Value):
     """A column in memory."""
 
     column: np.ndarray

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.problems import Problems
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.columns import table_of, text_of, whole_number
 from rcv_py.formats.input.files import parse_json
@@ -248,7 +249,7 @@ def chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
         yield part
 
 
-class _Layout(NamedTuple):
+class _Layout(Value):
     size: int  # bytes
     order: str
     fields: list[tuple[int, int, np.dtype[Any]]]  # column of STATED, offset, kind

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problems
+from rcv_py.base.record import Value
 from rcv_py.formats.input.columns import list_of, table_of, text_of, whole_number
 from rcv_py.formats.input.files import read_json
 from rcv_py.formats.rocpd.parts import ENGINES, UNSURE, CounterPlace, Records, is_raw_name, reason_of
@@ -38,7 +39,7 @@ def read_document(path: Path) -> Profile:
     return document.profile(path, "results.json", problems)
 
 
-class _Places(NamedTuple):
+class _Places(Value):
     """Places of the instances of a counter: from the document, else from their numbers."""
 
     engines: int  # shader engines of an XCC that it counts for, 0: it counts for the XCC

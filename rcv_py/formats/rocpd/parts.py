@@ -8,12 +8,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from rcv_py.base.problems import Problems
+from rcv_py.base.record import Value
 from rcv_py.base.runs import distinct
 from rcv_py.base.text import Message, elide_right, join_texts, percent, plural
 from rcv_py.formats.input.columns import LIMIT, frozen, number_column, text_of, whole_number
@@ -201,7 +202,7 @@ def is_raw_name(name: object) -> bool:
     return isinstance(name, str) and bool(_RAW.fullmatch(name))
 
 
-class CounterPlace(NamedTuple):
+class CounterPlace(Value):
     """Place of a streamed counter."""
 
     engine: int  # shader engine of the GPU, or the XCC of a counter per XCC
@@ -268,7 +269,7 @@ class Records:
         """Add a code object; address, size and delta are -1 if unknown."""
         address, size, delta = place
         code = LoadedCode(id, agent, text_of(uri), address=address, size=size, delta=delta)
-        self.code.append(code._replace(recording=self.process))
+        self.code.append(replace(code, recording=self.process))
 
     def add_kernel(self, id: object, symbol: object, name: object, numbers: Sequence[object]) -> None:
         """Add a kernel; `numbers` are its code object, VGPRs, AccVGPRs, SGPRs, LDS and scratch."""
@@ -344,7 +345,7 @@ class Records:
             time = frozen(np.array(ordered, dtype=np.int64))
             value = frozen(np.array([values[one] for one in ordered], dtype=np.float64))
             series = SpmSeries(name, at.engine, at.instance, time=time, value=value, is_xcc=at.is_xcc)
-            found[launch].append(series._replace(array=at.array, wgp=at.wgp))
+            found[launch].append(replace(series, array=at.array, wgp=at.wgp))
         return {launch: tuple(series) for launch, series in found.items()}
 
 

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.errors import NotATrace, TraceError
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, plural
 from rcv_py.formats.input.files import is_inside, mark_of
 from rcv_py.formats.input.run_places import DOCUMENT, is_profile
@@ -44,7 +45,7 @@ def _read(path: Path, *_: int) -> Profile:
     return read_document(path) if DOCUMENT.fullmatch(path.name) else read_database(path)
 
 
-class RawPart(NamedTuple):
+class RawPart(Value):
     """A raw trace or a code object that a profile holds or names; -1: unknown number."""
 
     is_code: bool  # else a trace of a shader engine
@@ -113,7 +114,7 @@ def _numbered(database: Guarded, table: str, columns: Sequence[str], part: RawPa
                 found["dispatch"] = value
             elif known == "code_object_id" or (known == "id" and found["id"] < 0):
                 found["id"] = value
-    return part._replace(se=found["se"], dispatch=found["dispatch"], id=found["id"])
+    return replace(part, se=found["se"], dispatch=found["dispatch"], id=found["id"])
 
 
 def _file(profile: Path, name: str) -> Iterator[RawPart]:

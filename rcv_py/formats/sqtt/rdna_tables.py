@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.record import Value
 from rcv_py.base.tables import table
 from rcv_py.model.kinds import TokenKind
 
@@ -104,7 +105,7 @@ class Known(NamedTuple):
     place: int = 0  # the traced one
 
 
-class TokenLayout(NamedTuple):
+class TokenLayout(Value):
     """One generation, in the form that the walk needs."""
 
     generation: str

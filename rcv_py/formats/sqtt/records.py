@@ -6,12 +6,11 @@ Records do not name instructions: a token has a time and a unit; `stitch` matche
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import field
 
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import borders, ranges
 from rcv_py.formats.input.columns import frozen
 from rcv_py.model.kinds import WaveState
@@ -148,7 +147,7 @@ class OccupancyRecords(Record):
     cluster: np.ndarray  # int16, -1 unknown
 
 
-class DispatchRecord(NamedTuple):
+class DispatchRecord(Value):
     """A launch in the stream."""
 
     time: int  # cycles
@@ -164,7 +163,7 @@ class DispatchRecord(NamedTuple):
     flags: int = 0
 
 
-class CodeObjectRecord(NamedTuple):
+class CodeObjectRecord(Value):
     """Code that was loaded at or unloaded from an address, as the recording tool states."""
 
     time: int  # cycles

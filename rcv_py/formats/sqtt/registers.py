@@ -5,11 +5,11 @@ Each family collects the writes of its stream as columns; their meaning is the s
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, overload
+from typing import overload
 
 import numpy as np
 
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.formats.sqtt.records import CodeObjectRecord, DispatchRecord
 
 # places in the space of compute registers
@@ -68,7 +68,7 @@ class Dispatches(Sequence[DispatchRecord]):
         return DispatchRecord(**facts, workgroup_size=(x, y, z))
 
 
-class Markers(NamedTuple):
+class Markers(Value):
     """The data that the recording tool wrote into the stream."""
 
     code_objects: tuple[CodeObjectRecord, ...]

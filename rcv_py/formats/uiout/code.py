@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, zip_longest
 from operator import is_not
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, borders, ends_run, ranges, run_starts, starts_run
 from rcv_py.base.text import Message, demangled, elide_right, plural
 from rcv_py.formats.input.columns import frozen, list_of, number_column, report_skipped, text_of, whole_number
@@ -54,7 +56,7 @@ _MAX_REASONS = 32
 _MAX_COLUMNS = 64  # of a row; writers have ten to fourteen
 
 
-class CodeColumns(NamedTuple):
+class CodeColumns(Value):
     """The usable rows; `numbers` holds int64 columns by header name, of which `vaddr` is uint64."""
 
     text: list[str]
@@ -66,7 +68,7 @@ class CodeColumns(NamedTuple):
     lost: int  # costs that are no counts, and 0 in `numbers`
 
 
-class Code(NamedTuple):
+class Code(Value):
     """The contents of code.json; `paths` are the source files in the order of their numbers."""
 
     table: CodeTable
@@ -109,14 +111,14 @@ def code_rows(data: object) -> tuple[dict[str, Any], list[Any]]:
 def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems, name: str = CODE) -> Code:
     """Return the code from `rows` of the table in file `name`, and dictionaries of `data`.  Never raises."""
     columns = code_columns(rows, data.get("header"))
-    columns = columns._replace(text=list(with_high_registers(columns.text)))
+    columns = replace(columns, text=list(with_high_registers(columns.text)))
     most = [NAME_LETTERS if text.startswith(_LABELS) else INSTRUCTION_LETTERS for text in columns.text]
     texts = list(map(elide_right, columns.text, most))
     sources = [elide_right(source, SOURCE_LETTERS) for source in columns.source]
     ends = "their ends are left out"
     report_cut(problems, name, sum(map(is_not, texts, columns.text)), "instruction or name", ends)
     report_cut(problems, name, sum(map(is_not, sources, columns.source)), "source place", ends)
-    columns = columns._replace(text=texts, source=sources)
+    columns = replace(columns, text=texts, source=sources)
     report_skipped(problems, name, len(rows) - len(columns.text), "row")
     report_skipped(problems, name, columns.lost, "cost")
     names = [text.split(None, 1)[0] if text else "" for text in columns.text]
@@ -315,7 +317,7 @@ Place = tuple[int, int]  # code object, address
 Entry = tuple[str, str]  # a kernel in the file's own list: symbol, display name
 
 
-class Chains(NamedTuple):
+class Chains(Value):
     """Chains of n code lines: line i owns `first[i]:first[i + 1]` of `file` and `line`.
 
     `file` holds indices into `paths`.
@@ -332,7 +334,7 @@ class Chains(NamedTuple):
         length = np.diff(self.first)[order]
         rows = ranges(self.first[:-1][order], length)
         first = borders(length).astype(np.int32)
-        return self._replace(first=first, file=self.file[rows], line=self.line[rows])
+        return replace(self, first=first, file=self.file[rows], line=self.line[rows])
 
 
 def chains(sources: list[str]) -> Chains:
@@ -389,7 +391,7 @@ def _place(segment: str) -> tuple[str, int]:
     return segment, 0
 
 
-class ProgramOrder(NamedTuple):
+class ProgramOrder(Value):
     """Rows of the code table in program order."""
 
     order: np.ndarray  # int64 [n], row of the file at each row of the table

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import orjson
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.problems import Problems
+from rcv_py.base.record import Value
 from rcv_py.base.runs import is_in
 from rcv_py.base.text import Message, elide_right, plural
 from rcv_py.formats.input.columns import frozen, list_of, number_key, report_skipped, text_of, whole_number
@@ -29,7 +30,7 @@ _NO_TIME = -(1 << 62)
 _KEY_LIMITS = (1 << 15, 1 << 15, 1 << 15, 1 << 31)  # exclusive limits of the index columns
 
 
-class ChunkFile(NamedTuple):
+class ChunkFile(Value):
     """A file with a stretch of records of one shader engine."""
 
     se: int
@@ -41,7 +42,7 @@ class ChunkFile(NamedTuple):
 _Entry = tuple[int, int, int, int, str, int, int]  # shader engine, SIMD, slot, wave, file, begin, end
 
 
-class Index(NamedTuple):
+class Index(Value):
     """The contents of filenames.json.  Times are not aligned yet, and compute units are unknown."""
 
     waves: WaveIndex

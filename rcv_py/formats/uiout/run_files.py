@@ -18,6 +18,8 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.record import Value
 from rcv_py.base.text import Message, plural
@@ -75,7 +77,7 @@ def facts_about(trace: Trace, given: Sequence[Path] = ()) -> RunFacts:
         return inside
     facts = run_facts(trace.path, trace.kernel_name, trace.target, given)
     packed = inside.allocated if inside is not None else None  # a packed file has no code object
-    return facts._replace(allocated=_allocated(trace, _near(trace.path, given)) or packed)
+    return replace(facts, allocated=_allocated(trace, _near(trace.path, given)) or packed)
 
 
 def _allocated(trace: Trace, near: _Near) -> AllocatedRegisters | None:

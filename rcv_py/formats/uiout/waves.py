@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import orjson
 import simdjson
 
 from rcv_py.base.errors import BrokenFile, TraceError
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, borders
 from rcv_py.base.text import Message
 from rcv_py.formats.input.columns import (
@@ -72,7 +72,7 @@ class RawWaits(Record):
     depends_on: np.ndarray  # int64, LineNumbers
 
 
-class RawWave(NamedTuple):
+class RawWave(Value):
     """The contents of a wave file, in its own numbering."""
 
     facts: dict[str, Any]  # the present FACTS, unchecked

@@ -6,8 +6,9 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pkgutil import resolve_name
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, Unpack, runtime_checkable
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, Unpack, runtime_checkable
 
+from msgspec.structs import asdict
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
@@ -33,7 +34,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
 
 
-class UiContext(NamedTuple):
+class UiContext(Value):
     """Session, scheduler, theme, settings, commands and shared results; made in `ui/app.py`."""
 
     session: Session
@@ -98,7 +99,7 @@ Result = TypeVar("Result")
 APanel = TypeVar("APanel", bound="Panel")
 
 
-class Sheet(NamedTuple):
+class Sheet(Value):
     """A table for CSV and the clipboard: headers, and rows of plain values."""
 
     title: str
@@ -426,5 +427,5 @@ def discover() -> Registry[PanelInfo]:
     """Return the panels of all manifests."""
     panels: Registry[PanelInfo] = Registry("panel")
     for entry in panel_entries():
-        panels.add(entry.id, PanelInfo(*entry))
+        panels.add(entry.id, PanelInfo(**asdict(entry)))
     return panels

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetrics, QPainter
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import translated
 from rcv_py.ui.core.plain_text import draw_text
 
@@ -14,7 +15,7 @@ AFTER_SQUARE, AFTER_NAME = 5, 12  # px
 LINE_GAP = 4  # px
 
 
-class Swatch(NamedTuple):
+class Swatch(Value):
     """A colour, its name and its meaning; a click on it selects `key`."""
 
     color: QColor

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, count, nanoseconds, plural
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.settings_store import Settings
@@ -15,7 +15,7 @@ _NANOSECONDS = {"ns": 1.0, "µs": 1e3, "μs": 1e3, "us": 1e3, "ms": 1e6, "s": 1e
 _SHOWN_UNIT = "µs"  # unit of moments, and of a typed number without a unit in that display
 
 
-class Times(NamedTuple):
+class Times(Value):
     """Formats times of a capture: in cycles, or in nanoseconds where they are known."""
 
     ns_per_cycle: float = 0.0  # 0: write cycles

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from rcv_py.base.manifest import panel_for
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, elide_right, join_texts, short_count, translated
 from rcv_py.model.window import TimeWindow
@@ -113,7 +114,7 @@ MAX_NAME = 40  # characters of a name
 TAG_PX = 26
 
 
-class ReadoutLine(NamedTuple):
+class ReadoutLine(Value):
     """A line of the read-out."""
 
     name: str

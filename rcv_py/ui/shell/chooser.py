@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
@@ -108,7 +109,7 @@ class Chooser(QWidget):
         shown = columns(self.entries, self.known, self.folder)
         names = [one.id for one in shown]
         details = names[names.index("note") + 1 :]  # they give way, the last first
-        self.widths.elastic = ELASTIC._replace(yields=tuple(reversed(details)))
+        self.widths.elastic = replace(ELASTIC, yields=tuple(reversed(details)))
         self.model.set_columns(shown)
         self.widths.apply(self.table.fontMetrics().horizontalAdvance("0"))
         for place, one in enumerate(shown[:2]):  # names: as wide as they need

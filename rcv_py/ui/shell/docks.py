@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QWidget
@@ -20,7 +21,7 @@ from rcv_py.ui.widgets.empty_state import BrokenNotice, BrokenPanel, make_panel
 def make_docks(ui: UiContext) -> list[Dock]:
     """Make a dock for each registered panel, in the order of their areas."""
     infos = sorted(discover(), key=lambda info: (info.area, info.order, info.id))
-    docked = ui._replace(is_docked=True)
+    docked = replace(ui, is_docked=True)
     parts = {info.id: tuple(part for part in infos if part.within == info.id) for info in infos}
     return [Dock(docked, info, parts[info.id]) for info in infos if not info.within]
 

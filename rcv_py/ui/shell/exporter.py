@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import field
 from PySide6.QtCore import QSize
@@ -12,7 +11,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QLayout, QMainWindow, QWidget
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, translated
 from rcv_py.base.whole_files import whole_file
 from rcv_py.state.commands import Command, commands
@@ -33,7 +32,7 @@ WINDOW = "window"  # id of the whole window
 FORMS = {".png": "PNG picture", ".svg": "SVG picture", ".csv": "CSV table"}
 
 
-class PictureLook(NamedTuple):
+class PictureLook(Value):
     """How a picture is drawn."""
 
     scale: int = 1  # device pixels a pixel

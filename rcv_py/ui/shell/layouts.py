@@ -14,7 +14,7 @@ before it: the same layout in the same window gives the same pixels.
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec import field
@@ -134,7 +134,7 @@ def fitted(layout: Layout, height: int) -> Layout:
     return replace(layout, time=min(layout.time, most))
 
 
-class Shown(NamedTuple):
+class Shown(Value):
     """What is shown: places; the most px that places need, from `most_px`; px of the folded bottom, or 0."""
 
     places: Collection[str]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from urllib.parse import unquote
 
 import numpy as np
@@ -17,7 +17,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QStyledItemDelegate, QWidget
 
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.settings import OPTIONS
 from rcv_py.base.text import MAX_DIGITS, Message, translated
 from rcv_py.model.code import SourceFile
@@ -47,7 +47,7 @@ SOURCE_LINE = re.compile(
 CODE_ROWS = 60_000  # further items are not searched: a key press must be answered at once
 
 
-class Item(NamedTuple):
+class Item(Value):
     """A selectable entry."""
 
     title: str

@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QCursor, QFontMetrics, QMouseEvent, QPainter, QPolygonF
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import translated
 from rcv_py.ui.core.panel import MAX_PX
 from rcv_py.ui.core.plain_text import add_action, allow, draw_text
@@ -165,7 +166,7 @@ def _triangle(painter: QPainter, x: float, y: float, color: QColor, is_up: bool 
     painter.drawPolygon(QPolygonF([QPointF(x + dx, y + step * dy) for dx, dy in corners]))
 
 
-class Elastic(NamedTuple):
+class Elastic(Value):
     """The column that takes the room left by the others up to the column `upto`.
 
     While there is less room than `min_px`, the columns `yields` are hidden in that order, unless the user

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, elide_right, translated
 from rcv_py.ui.core.plain_text import add_action, tooltip
 
@@ -15,7 +15,7 @@ MAX_LENGTH = 48  # maximum characters of a name in the menu
 MANY = 3  # minimum number of choices for an entry that shows or hides a whole section
 
 
-class FilterItem(NamedTuple):
+class FilterItem(Value):
     """An element that can be shown or hidden."""
 
     id: str

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.text import DASH, cells, translated
 from rcv_py.model.trace import Trace
@@ -34,7 +35,7 @@ def with_bar(
     """Return the columns with a bar column after a given column, sorted as the column `of` is."""
     at = next(i for i, column in enumerate(columns, 1) if column.id == after)
     source = next(column for column in columns if column.id == of)
-    bars = source._replace(id="bar", title=title, is_number=True, is_left=True, width=BAR_PX, tip=tip)
+    bars = replace(source, id="bar", title=title, is_number=True, is_left=True, width=BAR_PX, tip=tip)
     return (*columns[:at], bars, *columns[at:])
 
 
@@ -46,7 +47,7 @@ def field_column(field: Field, values: Sequence[Any] | np.ndarray, **otherwise: 
         is_number=field.is_number, width=round(CHAR_PX * widest) + PAD_PX, is_data=field.kind.is_data,
         is_elided_left=field.kind.elastic == "left", sort=field.name if field.is_sortable else "",
     )  # fmt: skip
-    return column._replace(**otherwise)
+    return replace(column, **otherwise)
 
 
 def _column(table: ResultTable, field: Field) -> Column:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QKeySequen
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from rcv_py.base.csv_text import csv_cell
+from rcv_py.base.record import Value
 from rcv_py.base.text import cells, elide_left, elide_right, translated, visible
 from rcv_py.model.notes import Note
 from rcv_py.ui.core.plain_text import copy_text, draw_data, joined, show_tip
@@ -27,7 +28,7 @@ CONTEXT_ROWS = 3  # rows kept visible around a row that is scrolled to
 CellPainter = Callable[[QPainter, QRect, int], None]
 
 
-class RowStyle(NamedTuple):
+class RowStyle(Value):
     """The drawing of a row; `band` is its background, None for the plain background."""
 
     ink: QColor

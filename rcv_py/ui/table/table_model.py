@@ -1,11 +1,12 @@
 """Columns as a Qt table: sorting and filtering work on row numbers; rows are no objects."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import translated, visible
 from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, tooltip
 
@@ -19,7 +20,7 @@ def grouped(value: Any) -> str:
     return f"{int(value):,}"
 
 
-class Column(NamedTuple):
+class Column(Value):
     """A column: `values` has an entry per row, `text` formats an entry.
 
     Numbers are right-aligned and sort from the largest first.  A column without values (a gutter) is drawn by

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -11,6 +11,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStati
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsWidget, QSizePolicy
 
 from rcv_py.base import colors
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, repeated
 from rcv_py.base.text import Message, count, elide_right, nanoseconds, translated
 from rcv_py.model.window import TimeWindow
@@ -227,7 +228,7 @@ LABEL_PX = 110  # px a tick needs for its number
 UNITS_NS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 
 
-class TimeScale(NamedTuple):
+class TimeScale(Value):
     """Formats times: in cycles, or in nanoseconds from `origin` if a cycle's length is known."""
 
     origin: int = 0  # cycles

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection
 from functools import cached_property
 from itertools import groupby
-from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
@@ -12,7 +11,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.base.colors import MARKER_TURNS
-from rcv_py.base.record import Record
+from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import translated
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_OF, STATE_ORDER
@@ -72,7 +71,7 @@ def marker_codes(kind: np.ndarray, name: np.ndarray) -> np.ndarray:
     return (MARKERS + kind.astype(np.int64) * MARKER_COLORS + name % MARKER_COLORS).astype(np.uint8)
 
 
-class RowShape(NamedTuple):
+class RowShape(Value):
     """Heights of a row, in logical pixels: spans, strip of states, band of markers, gap to the next row."""
 
     spans: int = 18
@@ -159,7 +158,7 @@ def _put(codes: np.ndarray, place: np.ndarray) -> None:
         place *= np.uint16(0x0101)
 
 
-class RowName(NamedTuple):
+class RowName(Value):
     """The label next to a row."""
 
     label: str

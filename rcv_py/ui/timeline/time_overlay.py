@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Sequence
 from enum import Enum
-from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -10,6 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPolygonF
 
 from rcv_py.analysis.events import event_table
 from rcv_py.analysis.events.event_table import GROUPS, group_of, lasting
+from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, translated
 from rcv_py.model.ids import place_name
@@ -81,7 +81,7 @@ def paint_window(
     painter.fillRect(QRectF(left, box.top(), right - left, 1), accent)
 
 
-class RowPart(NamedTuple):
+class RowPart(Value):
     """A stretch of a row: of its spans, or of a part with the given height and offset below their top."""
 
     row: int
@@ -90,7 +90,7 @@ class RowPart(NamedTuple):
     height: int = 0
 
 
-class Line(NamedTuple):
+class Line(Value):
     """A moment drawn through all rows, with the cycles that an event beginning there lasted."""
 
     time: int
@@ -105,7 +105,7 @@ class Line(NamedTuple):
         return Message("{0} at {1}{2}{3}", self.what, times.at(self.time), lasted, self.more)
 
 
-class Marks(NamedTuple):
+class Marks(Value):
     """The owner's marks; marks with a row are for pictures that have rows."""
 
     selected: RowPart | None = None

@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message
 
 OnLine = Callable[[str], object]  # called with each line that a program prints
@@ -37,7 +37,7 @@ class RanTooLong(UsageError):
     """A program did not end in time, and was ended with its children."""
 
 
-class ThisMachine(NamedTuple):
+class ThisMachine(Value):
     """This machine: captures are written directly into the target folder."""
 
     def run(self, words: Sequence[str], on_line: OnLine, limit_s: float) -> int:
@@ -60,7 +60,7 @@ class ThisMachine(NamedTuple):
         """Move the contents of a folder into `target`: they are in place."""
 
 
-class There(NamedTuple):
+class There(Value):
     """Another machine, by the programs `ssh` and `scp` with the user's keys and settings."""
 
     host: str  # as ssh knows it

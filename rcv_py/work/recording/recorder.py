@@ -5,7 +5,6 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from rcv_py.analysis.health.input_yaml import BUFFER, FILE, FORMS, job_file
 from rcv_py.analysis.health.note import HealthNote, Setting
@@ -39,7 +38,7 @@ DEFAULTS: Mapping[str, Setting] = {
 }
 
 
-class Trouble(NamedTuple):
+class Trouble(Value):
     """A message of rocprofv3 and its meaning."""
 
     sign: str  # an expression that is in a line that it prints, in any case
@@ -92,7 +91,7 @@ TROUBLES = (
 FULL_SIGN = re.compile(r"thread trace buffer full", re.IGNORECASE)
 
 
-class Attempt(NamedTuple):
+class Attempt(Value):
     """The result of a run."""
 
     folder: Path
@@ -127,7 +126,7 @@ class Attempt(NamedTuple):
         return UsageError(text, hint=Message(hint, PROGRAM))
 
 
-class AttachedProcess(NamedTuple):
+class AttachedProcess(Value):
     """A running process to record, and for how long."""
 
     number: int

@@ -181,7 +181,7 @@ def test_different_work_is_not_judged(tmp_path: Path) -> None:
     plan = SAMPLES["groups_256"].plan()
     (launch,) = plan.launches
     assert launch.iterations == {"n": (8,)}
-    longer = plan._replace(launches=(replace(launch, iterations={"n": (16,)}),))
+    longer = replace(plan, launches=(replace(launch, iterations={"n": (16,)}),))
     NamedSample("longer", "", lambda: longer).write(tmp_path / "longer")
     one, other = sample_path("groups_256"), tmp_path / "longer"
     why = "the launches do not do the same work"

@@ -160,7 +160,7 @@ def test_what_begins_lasts_to_its_end_on_the_same_engine(samples: Callable) -> N
     begins = events.kind == EventKind.TT_STALL_BEGIN
     assert length[begins].tolist() == [400, 400]
     assert (length[~begins] == -1).all()
-    alone = events._replace(kind=np.where(events.kind == EventKind.TT_STALL_END, 0, events.kind))
+    alone = replace(events, kind=np.where(events.kind == EventKind.TT_STALL_END, 0, events.kind))
     assert (event_table.lasting(alone) == -1).all()
 
 

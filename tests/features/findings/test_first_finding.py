@@ -20,7 +20,7 @@ from tests.support.pattern_kernels import PATTERNS, captured, loop
 # An engine of 8 compute units, of which the simulated launches use 1.
 MI300X = AgentFacts("gfx942", 8, 4, 64, 65_536, 32, "agent_info.csv", engines=4, product="MI300X")
 DEVICE = RunFacts(agent=MI300X)
-ALONE = RunFacts(agent=MI300X._replace(engines=0))  # nothing tells of other units
+ALONE = RunFacts(agent=replace(MI300X, engines=0))  # nothing tells of other units
 
 
 def arithmetic(count: int) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtGui import QImage
 
 from rcv_py.analysis.cost.annotations import Annotation
@@ -112,7 +113,7 @@ def test_hidden_cycles_come_from_the_shared_result(
     jobs = shared_results.JOBS | {"hidden": lambda trace, batches: hidden}
     monkeypatch.setattr(shared_results, "JOBS", jobs)
 
-    ui = ui._replace(results=SharedResults(ui.session, ui.scheduler))
+    ui = replace(ui, results=SharedResults(ui.session, ui.scheduler))
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)
     panel.resize(1000, 400)

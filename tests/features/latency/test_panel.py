@@ -116,7 +116,7 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
 ) -> None:
     jobs = {**JOBS, "waits": lambda _, batches: SimpleNamespace(latency=waits_of(counters))}
     results = SharedResults(ui.session, ui.scheduler, jobs)
-    panel = LatencyPanel(ui._replace(results=results))
+    panel = LatencyPanel(replace(ui, results=results))
     qtbot.addWidget(panel)
     panel.show()
     found, waves = counters

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.whatif.asked import ChangeRequest
@@ -146,7 +147,7 @@ def test_rows_and_times_are_marked(app: App) -> None:
     assert session.view.value.contains(middle)
     go_to_note(session, of_wave)
     assert session.selection.value.wave == wave
-    go_to_note(session, row._replace(anchor=Anchor(instructions=(10**6,), source=("gone.py", 3))))
+    go_to_note(session, replace(row, anchor=Anchor(instructions=(10**6,), source=("gone.py", 3))))
 
 
 def test_what_an_agent_writes_appears_and_own_changes_stay(app: App, folder: Path, qtbot: QtBot) -> None:

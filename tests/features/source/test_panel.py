@@ -110,7 +110,7 @@ def test_a_file_without_a_copy_lists_its_lines(
 
 
 def test_a_line_behind_the_end_of_the_file_is_safe(source: SourcePanel, open_settled: Callable) -> None:
-    short = (SOURCES[0]._replace(lines=("import math",)), *SOURCES[1:])
+    short = (replace(SOURCES[0], lines=("import math",)), *SOURCES[1:])
     open_settled(trace(sources=short), [two_waves()])
     assert [cell(source, row, "line") for row in range(3)] == ["1", "2", "3"]
     source.session.select_line(3)
@@ -184,7 +184,7 @@ def test_a_source_of_another_trace_is_forgotten(source: SourcePanel, open_settle
 
 def with_lines(*lines: str) -> Trace:
     base = trace()
-    return replace(base, sources=(base.sources[0]._replace(lines=lines), *base.sources[1:]))
+    return replace(base, sources=(replace(base.sources[0], lines=lines), *base.sources[1:]))
 
 
 def test_numbers_beside_the_bar_take_no_room_of_80_characters(unread: SourcePanel) -> None:
@@ -297,7 +297,7 @@ def test_spaces_that_all_lines_in_sight_begin_with_are_not_shown(
 ) -> None:
     deep = ("def f():", *(" " * 24 + f"copy({n})" for n in range(60)), "", " " * 28 + "end()")
     base = trace()
-    open_settled(replace(base, sources=(base.sources[0]._replace(lines=deep), *base.sources[1:])))
+    open_settled(replace(base, sources=(replace(base.sources[0], lines=deep), *base.sources[1:])))
     view = source.view
     view.verticalScrollBar().setValue(0)
     assert view.dedent == 0, "the first line begins at the edge"

@@ -73,7 +73,7 @@ def opened(open_in: Callable, settled: Callable, **more: Any) -> None:
     trace = replace(
         trace,
         code=replace(trace.code, codeobj=trace.code.codeobj + 5),
-        markers=tuple(one._replace(codeobj=5) for one in trace.markers),
+        markers=tuple(replace(one, codeobj=5) for one in trace.markers),
     )
     open_in(trace, batches)
 

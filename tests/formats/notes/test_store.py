@@ -158,7 +158,7 @@ def test_a_wave_of_wavescope_is_the_one_of_its_slot_that_lives_then(trace: Trace
     assert (note.severity, note.text) == (Severity.ERROR, "why\n\nSuggestion: do less")
 
     mine = new_note(moved, Anchor(wave=wave, span=note.anchor.span), "mine")
-    places.save(put(note._replace(title="less slow"), mine), is_beside=True)
+    places.save(put(replace(note, title="less slow"), mine), is_beside=True)
     first, second = orjson.loads(places.beside.read_bytes())["annotations"]
     assert first == {**theirs, "title": "less slow", "suggestion": "do less"}, (
         "what is the same stays as it was"
@@ -166,7 +166,7 @@ def test_a_wave_of_wavescope_is_the_one_of_its_slot_that_lives_then(trace: Trace
     assert second["anchor"]["time"] == [begin, end]
     assert [one.anchor for one in places.read().notes] == [note.anchor, mine.anchor]
 
-    places.save(put(note._replace(text="nothing to do")), is_beside=True)
+    places.save(put(replace(note, text="nothing to do")), is_beside=True)
     assert [one.text for one in places.read().notes] == ["nothing to do", ""], "a suggestion can be removed"
 
 

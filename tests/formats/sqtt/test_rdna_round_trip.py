@@ -47,7 +47,7 @@ def written(waves: list[Wave], generation: int) -> Encoder:
 
 
 def simulated(name: str, seed: int) -> list[SyntheticCapture]:
-    capture: SyntheticCapture = build(SAMPLES[name].plan()._replace(seed=seed)).capture
+    capture: SyntheticCapture = build(replace(SAMPLES[name].plan(), seed=seed)).capture
     engines = sorted({wave.se for wave in capture.waves})
     return [replace(capture, waves=tuple(wave for wave in capture.waves if wave.se == se)) for se in engines]
 

@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+from msgspec.structs import replace
 
 from rcv_py.analysis.compare.compare import compare
 from rcv_py.analysis.compare.costs import CaptureCosts
@@ -41,10 +42,10 @@ def test_more_waves_of_the_same_build_are_no_regression() -> None:
 def test_what_a_place_brings_with_it_is_no_noise() -> None:
     """One slot takes a fifth longer than the other in both captures, yet 7 % more in all are seen."""
     a, b = real("pa_mqa_big"), real("pa_mqa_big")
-    more = b._replace(latency=b.latency + 0.15 * b.stall, stall=1.15 * b.stall)
+    more = replace(b, latency=b.latency + 0.15 * b.stall, stall=1.15 * b.stall)
     assert compare(a, more).verdict is Verdict.MORE
     assert a.places is not None
-    elsewhere = more._replace(places=a.places + 1)  # as if nothing ran where it ran before
+    elsewhere = replace(more, places=a.places + 1)  # as if nothing ran where it ran before
     assert compare(a, elsewhere).verdict is Verdict.SAME
 
 

@@ -8,7 +8,6 @@ import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from rcv_py.analysis.counters.formula.parser import (
     names,
     parse,
 )
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message
 
 MAX_TEXT = 200_000  # characters of a file
@@ -55,7 +55,7 @@ _SIGNS: dict[str, Callable[..., np.ndarray]] = {
 _REDUCE: dict[str, Callable[..., np.ndarray]] = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
 
 
-class Definition(NamedTuple):
+class Definition(Value):
     """One line of a file; if it is not a formula, `node` is None and `error` says why."""
 
     name: str
@@ -72,7 +72,7 @@ class Definition(NamedTuple):
         return self.name.startswith(HIDDEN)
 
 
-class Definitions(NamedTuple):
+class Definitions(Value):
     """The lines of one or more files; of lines with the same name the last counts."""
 
     rows: tuple[Definition, ...] = ()

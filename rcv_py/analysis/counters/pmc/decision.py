@@ -13,9 +13,11 @@ needs none.  Limits are rules of thumb.  A test without its counter is unknown, 
 import operator
 from collections.abc import Callable
 from math import isnan
-from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from rcv_py.analysis.counters.pmc.traffic import Range, Traffic
+from rcv_py.base.record import Value
 
 LOW_HITS = 0.05
 PARTIAL = 0.05
@@ -23,7 +25,7 @@ OVER_FETCH = 1.25
 YES, NO, UNKNOWN = "yes", "no", "unknown"
 
 
-class DecisionStep(NamedTuple):
+class DecisionStep(Value):
     """A question of the tree."""
 
     name: str
@@ -35,7 +37,7 @@ class DecisionStep(NamedTuple):
     missing: tuple[str, ...]  # keys of the unrecorded roles that it needs
 
 
-class Branch(NamedTuple):
+class Branch(Value):
     """A leaf of the tree."""
 
     name: str
@@ -43,7 +45,7 @@ class Branch(NamedTuple):
     remedy: str
 
 
-class Decision(NamedTuple):
+class Decision(Value):
     """The branch taken, and all tests, including tests after it."""
 
     branch: Branch
@@ -87,7 +89,7 @@ BRANCHES = {
 }
 
 
-class _Test(NamedTuple):
+class _Test(Value):
     name: str
     question: str
     is_yes: Callable[[float, float], bool]
@@ -136,7 +138,7 @@ def decision(row: Traffic) -> Decision:
     if partial == NO and hit_rate != UNKNOWN:
         return Decision(BRANCHES["streaming" if hit_rate == YES else "reusing"], tests, "hit_rate")
     unknown = Decision(BRANCHES["unknown"], tests, "")
-    return unknown if missing(unknown) else unknown._replace(branch=unknown.branch._replace(remedy=_ZEROS))
+    return unknown if missing(unknown) else replace(unknown, branch=replace(unknown.branch, remedy=_ZEROS))
 
 
 def missing(decided: Decision) -> tuple[str, ...]:

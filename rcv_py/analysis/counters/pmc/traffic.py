@@ -23,15 +23,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import isnan, nan
-from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import Message, byte_size, count, nanoseconds, percent
 from rcv_py.model.device import PmcTable
 
 
-class Role(NamedTuple):
+class Role(Value):
     """A quantity and the counters for it; the first recorded counter is used."""
 
     key: str
@@ -126,7 +126,7 @@ def family_of(table: PmcTable) -> str:
 UNDER_FETCH = 0.95  # of the ideal bytes: fewer cannot be
 
 
-class Range(NamedTuple):
+class Range(Value):
     """A number known to lie between two; NaN if unknown."""
 
     low: float
@@ -142,7 +142,7 @@ class Range(NamedTuple):
         return Range(self.low * factor, self.high * factor)
 
 
-class Traffic(NamedTuple):
+class Traffic(Value):
     """Numbers of a dispatch, or means of several; NaN where a counter is missing."""
 
     name: str  # of the kernel

@@ -15,8 +15,8 @@ gfx1250   also copies between memory and LDS, tensor copies, and xcnt: memory op
 
 import re
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
+from rcv_py.base.record import Value
 from rcv_py.base.text import number
 from rcv_py.model.architecture import Architecture
 
@@ -45,7 +45,7 @@ _OWN = re.compile(r"s_waitcnt_(vm|vs|lgkm|exp)cnt\s+(?:\w+\s*,\s*)?" + NUMBER)
 _SINGLE = re.compile(r"s_wait_(\w+?)cnt(?:_(ds)cnt)?\s+" + NUMBER)
 
 
-class CounterEffect(NamedTuple):
+class CounterEffect(Value):
     """The effect of one instruction on counters."""
 
     raises: Raised = ()

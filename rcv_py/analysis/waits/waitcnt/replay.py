@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
 from rcv_py.analysis.waits.waitcnt import generations
+from rcv_py.base.record import Value
 from rcv_py.base.runs import borders, of_ranges, order, repeated, starts_run
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
@@ -136,7 +136,7 @@ def _effects(code: CodeTable, architecture: Architecture) -> _Effects:
     return _Effects(code.text, generations.generation_of(architecture, code.text))
 
 
-class _Waits(NamedTuple):
+class _Waits(Value):
     """The waits for a counter, in order of execution; int64 each."""
 
     wave: np.ndarray  # index in the columns

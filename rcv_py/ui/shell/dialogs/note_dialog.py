@@ -1,5 +1,6 @@
 """A small dialog for writing a note."""
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLineEdit, QPlainTextEdit, QWidget
@@ -61,7 +62,7 @@ class NoteDialog(Dialog):
         severity, text = self.severity.currentData(), self.text.toPlainText()[:TEXT_LETTERS]
         try:
             made = (
-                draft._replace(title=title, text=text, severity=Severity(severity))
+                replace(draft, title=title, text=text, severity=Severity(severity))
                 if draft.id
                 else new_note(trace, draft.anchor, title, text=text, severity=Severity(severity))
             )
