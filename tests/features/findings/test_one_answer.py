@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from rcv_py.cli.mcp.handler import CommandRunner
 from rcv_py.features.findings.panel import TriagePanel
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.panel import UiContext
-from tests.support.command_runs import printed, printed_json
+from tests.support.command_runs import printed, printed_json, run
 from tests.support.fixtures import fixture_of_each
 from tests.support.samples import sample_path
 
@@ -31,7 +32,7 @@ folder = fixture_of_each(sample_path, NAMES)
 
 
 def test_commands_and_pages_say_the_same(folder: Path, tmp_path: Path) -> None:
-    document = printed_json("triage", folder, "--top", 0)
+    document = json.loads(run("triage", str(folder), "--top", "0", "--json").out)  # once for both tests
     rows = document["findings"]
     full = [(one["title"], one["gains"]) for one in rows if not one["is_small"]]
     assert rows
@@ -66,7 +67,7 @@ def test_commands_and_pages_say_the_same(folder: Path, tmp_path: Path) -> None:
 def test_the_window_says_what_the_command_prints(
     folder: Path, ui: UiContext, open_in: Callable[..., None], qtbot: QtBot
 ) -> None:
-    document = printed_json("triage", folder, "--top", 0)
+    document = json.loads(run("triage", str(folder), "--top", "0", "--json").out)
     rows = document["findings"]
     full = [(one["title"], one["gains"]) for one in rows if not one["is_small"]]
     ui.settings["findings.predict"] = True
