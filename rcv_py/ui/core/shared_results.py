@@ -11,6 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from msgspec import field
+from msgspec.structs import replace
 from PySide6.QtCore import QObject
 
 from rcv_py.analysis.core.cost_columns import LINES
@@ -111,7 +112,7 @@ def _hidden_of(reductions: Mapping[ReferenceRule, Reduction[Any, Any]]) -> Snaps
         code = read.store.trace.code
         if rows is not None:
             code = read.incremental("lines of the chosen", LINES)(rows).on(code)
-        return read.of_all(_OURS(reductions), rows, flag)._replace(code=code)
+        return replace(read.of_all(_OURS(reductions), rows, flag), code=code)
 
     return SnapshotJob(hidden)
 
