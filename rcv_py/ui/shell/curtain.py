@@ -12,7 +12,7 @@ from rcv_py.ui.shell.docks import Dock
 HOLD_MS = 3  # between two looks at the panels at first
 HIDDEN_MS = 150  # longest time that panels may take to show something
 LEISURE_MS = 5  # between two looks whether the window has done what comes before the rest
-LATEST_MS = 600  # after which the rest begins all the same: findings of a large capture take long
+LATEST_MS = 200  # after which the rest begins all the same: findings of a large capture take long
 
 
 class Curtain(QWidget):
