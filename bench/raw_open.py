@@ -74,10 +74,10 @@ def raw_open(options: Options) -> Iterable[Row]:
         for number, (name, write, is_limited) in enumerate(captures(options.full)):
             folder = Path(place) / str(number)
             write(folder)
-            words = ["-m", "bench.raw_open", str(folder)]
-            if is_limited:
-                watch(words, home)  # makes machine code
-            seen = watch(words, home)
+            words = ["-m", "bench.raw_open"]
+            if is_limited:  # makes machine code; of another folder, since what was decoded is kept
+                watch([*words, str(shutil.copytree(folder, folder.with_suffix(".first")))], home)
+            seen = watch([*words, str(folder)], home)
             limits = (FIRST, WHOLE) if is_limited else (None, None)
             yield Row(f"{name}: its beginning", seen.at("beginning"), limits[0], "s")
             yield Row(f"{name}: all waves", seen.at("waves"), limits[1], "s")
