@@ -45,7 +45,7 @@ from rcv_py.ui.shell.workspace import Workspace
 FIRST_SIZE = QSize(1680, 980)  # px at the first start, if the screen is that large
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
-SPARE_MS = 2000  # delay before computing what only a button shows: only when idle
+SPARE_MS = 500  # delay before computing what only a button shows: only when idle
 SHOW_AFTER_MS = 250  # longest time a window waits for its capture before it is shown without
 if TYPE_CHECKING:  # rarely used
     from rcv_py.base.progress import Report
