@@ -11,8 +11,28 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import checkpoint
 from rcv_py.ui.core.tasks import Tasks
+from tests.support.programs import finished
 
 LONG_S = 30  # that a job takes which nobody stops
+INTERRUPTED = """
+import signal, sys
+from threading import Thread
+from PySide6.QtCore import QCoreApplication, QObject
+from rcv_py.base.machine.ending import ends_tidily
+from rcv_py.ui.core.tasks import Tasks
+
+def interrupted(thread, begin=Thread.start):
+    begin(thread)
+    signal.raise_signal(signal.SIGINT)
+
+application, owner, tasks = QCoreApplication([]), QObject(), Tasks(1)
+Thread.start = interrupted
+try:
+    with ends_tidily():
+        tasks.run(owner, int, print)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
 
 
 class Long:
@@ -44,6 +64,11 @@ def test_a_job_lets_the_window_go_first(qtbot: QtBot) -> None:
     tasks.close()
     assert seen == [(before[0] + 2, os.SCHED_BATCH)], "as much as processes that read"
     assert turn() == before
+
+
+def test_a_signal_while_a_thread_begins_does_not_keep_the_program() -> None:
+    """The exit tells only threads to end that the pool has noted, which it does after their begin."""
+    assert finished([sys.executable, "-c", INTERRUPTED], check=True).stdout == "interrupted\n"
 
 
 @pytest.mark.parametrize("how", ["closed", "asked again"])

@@ -12,6 +12,7 @@ from PySide6.QtGui import QCursor
 from shiboken6 import isValid
 
 from rcv_py.base.errors import Cancelled
+from rcv_py.base.machine.ending import not_interrupted
 from rcv_py.base.progress import CancelFlag, checkpoint, stoppable
 from rcv_py.tuning.processors import lower_thread_priority
 from rcv_py.ui.core.frame_budget import FrameBudget, Posts, one_shot
@@ -110,7 +111,8 @@ class Tasks(QObject):
                 checkpoint()
                 return job()
 
-        future = self._newest.setdefault(owner, {})[topic] = self._pool.submit(while_wanted)
+        with not_interrupted():  # the pool notes a thread after its begin, and ends those that it noted
+            future = self._newest.setdefault(owner, {})[topic] = self._pool.submit(while_wanted)
         self._flags[future] = flag
         deliver = partial(self._deliver, owner, topic, future, ended, done)
         future.add_done_callback(lambda _: self._posts.post(deliver))
