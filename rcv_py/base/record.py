@@ -1,7 +1,7 @@
 """Base classes of records: named, typed and immutable fields.
 
-They are structs of msgspec, whose classes take a twentieth of the time of a `dataclass` to make.  The program
-makes some two hundred before its first picture.
+They are structs of msgspec: making such a class takes a twentieth of the time of a `dataclass`, and a window
+makes some four hundred until its findings stand.
 """
 
 from typing import dataclass_transform

@@ -66,7 +66,7 @@ class WaitcntGeneration:
     ) -> None:
         self.name, self.order, self._fields = name, order, fields or {}
         self._table = table
-        self.effect = lru_cache(KNOWN_TEXTS)(self._effect)  # rules ask about each text several times
+        self.effect = lru_cache(KNOWN_TEXTS)(self._effect)  # findings ask about each text several times
 
     @cached_property
     def _rows(self) -> list[tuple[re.Pattern[str], Raised]]:
