@@ -2,7 +2,9 @@
 
 import os
 import sys
+from functools import partial
 from threading import Event
+from weakref import ref
 
 import pytest
 from PySide6.QtCore import QObject
@@ -10,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import checkpoint
-from rcv_py.ui.core.tasks import Tasks
+from rcv_py.ui.core.tasks import GcGate, Tasks
 from tests.support.programs import finished
 
 LONG_S = 30  # that a job takes which nobody stops
@@ -53,6 +55,12 @@ class Long:
             never.wait(0.001)
 
 
+def given(answer: Long, when: Event) -> Long:
+    """Return the answer as soon as it is asked for."""
+    when.wait(LONG_S)
+    return answer
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no priority of its own")
 def test_a_job_lets_the_window_go_first(qtbot: QtBot) -> None:
     def turn() -> tuple[int, int]:
@@ -84,3 +92,24 @@ def test_a_job_that_nobody_waits_for_ends(how: str, qtbot: QtBot) -> None:
     assert job.stopped.is_set()
     assert said == (["newer"] if how == "asked again" else [])
     assert not failed
+
+
+@pytest.mark.parametrize("how", ["answered", "asked again"])
+def test_what_a_job_holds_goes_with_its_answer(
+    how: str, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job may hold a capture; the error that ends it holds what its functions had at that moment."""
+    monkeypatch.setattr(GcGate, "collect_young", lambda: None)
+    monkeypatch.setattr(GcGate, "collect_all", lambda: True)
+    tasks, owner, job, is_asked = Tasks(), QObject(), Long(), Event()
+    held = ref(job)
+    if how == "answered":
+        tasks.run(owner, partial(given, job, is_asked), lambda answer: None)
+        is_asked.set()  # with the answer there already, nothing would be kept for it
+    else:
+        tasks.run(owner, job, lambda answer: None)
+        assert job.begun.wait(LONG_S)
+        tasks.run(owner, lambda: None, lambda answer: None)
+    del job
+    qtbot.waitUntil(lambda: tasks.idle and held() is None)
+    tasks.close()

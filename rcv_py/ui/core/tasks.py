@@ -114,8 +114,9 @@ class Tasks(QObject):
         with not_interrupted():  # the pool notes a thread after its begin, and ends those that it noted
             future = self._newest.setdefault(owner, {})[topic] = self._pool.submit(while_wanted)
         self._flags[future] = flag
-        deliver = partial(self._deliver, owner, topic, future, ended, done)
-        future.add_done_callback(lambda _: self._posts.post(deliver))
+        deliver = partial(self._deliver, owner, topic, ended, done)
+        # It gets the future: one that holds itself stays, with all its job holds, until garbage is collected.
+        future.add_done_callback(lambda answered: self._posts.post(partial(deliver, answered)))
 
     def cancel(self, owner: object, topic: str = "") -> None:
         """Drop the job of a topic; it ends at its next checkpoint."""
@@ -159,7 +160,7 @@ class Tasks(QObject):
             self._sweep_all.start()
 
     def _deliver(
-        self, owner: Any, topic: str, future: Future[Any], ended: Call, done: Callable[[Any], None]
+        self, owner: Any, topic: str, ended: Call, done: Callable[[Any], None], future: Future[Any]
     ) -> None:
         if self._is_closed:
             return
