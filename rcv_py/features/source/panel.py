@@ -10,7 +10,8 @@ from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
 from rcv_py.base.text import Message, percent, short_paths, translated
 from rcv_py.features.source.highlight import Span, expanded, headings, spans
-from rcv_py.features.source.view import SourceView, source_rows
+from rcv_py.features.source.view import SourceRows, SourceView, source_rows
+from rcv_py.model.code import SourceFile
 from rcv_py.model.modes import SourceCost
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.selection import Hover, SearchQuery
@@ -132,9 +133,20 @@ class SourcePanel(CodePanel):
 
     def _point_at_file(self) -> None:
         self.files.setCurrentIndex(self.files.findData(self._file))
+        if (source := self.shown_file) is not None:
+            self.files.setToolTip(tooltip(source.path))
+
+    @property
+    def shown_file(self) -> SourceFile | None:
+        """The file that is shown; None until it is known which of a new capture that is."""
         trace = self.session.trace.value
-        if trace is not None and 0 <= self._file < len(trace.sources):
-            self.files.setToolTip(tooltip(trace.sources[self._file].path))
+        is_known = trace is not None and 0 <= self._file < len(trace.sources)
+        return trace.sources[self._file] if trace is not None and is_known else None
+
+    @property
+    def lines(self) -> SourceRows | None:
+        """The rows of that file; those of another capture may still be painted."""
+        return None if self.shown_file is None else self.view.lines
 
     def show_file(self, file: int, line: int | None = None) -> None:
         """Show a file of the trace, and mark a line; the first time, a thread colours the text."""
@@ -160,15 +172,15 @@ class SourcePanel(CodePanel):
         self._colored.run(job, take)
 
     def _show(self) -> None:
-        trace, text = self.session.trace.value, self._texts.get(self._file)
-        if trace is None or text is None or self._costs is None:
+        trace, source, text = self.session.trace.value, self.shown_file, self._texts.get(self._file)
+        if trace is None or source is None or text is None or self._costs is None:
             return
         lines, self.view.spans, self.view.headings = text
         rows = source_rows(trace, self._costs, self._file, lines)
         self.view.show_lines(rows)
         self._show_notes()
         self.strip.set_cost(rows.cost)
-        why = trace.sources[self._file].note or "The capture has no copy of this file."
+        why = source.note or "The capture has no copy of this file."
         self.show_note("" if rows.is_copy else Message("{0} Lines that instructions came from:", why))
         self.locate.setVisible(not rows.is_copy)
         if self.has_searched:
@@ -178,12 +190,12 @@ class SourcePanel(CodePanel):
 
     def show_locate(self) -> None:
         """Ask for the location of a file that is shown without its text."""
-        trace = self.session.trace.value
-        if trace is None or not 0 <= self._file < len(trace.sources):
+        trace, source = self.session.trace.value, self.shown_file
+        if trace is None or source is None:
             return
         from rcv_py.features.source.locate import LocateDialog  # noqa: PLC0415 - rarely used
 
-        LocateDialog(trace.sources[self._file].path, trace.sources, self.ui.settings, self).open()
+        LocateDialog(source.path, trace.sources, self.ui.settings, self).open()
 
     def _follow(self) -> None:
         trace, source = self.session.trace.value, self.session.selection.value.source
@@ -194,7 +206,7 @@ class SourcePanel(CodePanel):
         if source is not None and source[0] != self._file and is_new:
             self.show_file(source[0])
             return
-        lines = self.view.lines
+        lines = self.lines
         if lines is None:
             return
         # A file that the user opened stays open until another place is selected.
@@ -209,7 +221,7 @@ class SourcePanel(CodePanel):
         return [] if trace is None or line is None else trace.code.chain(line)
 
     def _rows_of(self, places: list[tuple[int, int]]) -> frozenset[int]:
-        lines = self.view.lines
+        lines = self.lines
         if lines is None:
             return frozenset()
         return frozenset(lines.row_of(line) for file, line in places if file == self._file)
@@ -247,12 +259,12 @@ class SourcePanel(CodePanel):
 
     def _place_of(self, row: int) -> tuple[int, int] | None:
         """Return file and line of a row that has code."""
-        lines = self.view.lines
+        lines = self.lines
         has_code = lines is not None and 0 <= row < len(lines.number) and bool(lines.has_code[row])
         return (self._file, int(lines.number[row])) if lines is not None and has_code else None
 
     def _show_notes(self) -> None:
-        trace, lines, notes = self.session.trace.value, self.view.lines, self.session.notes.shown.value
+        trace, lines, notes = self.session.trace.value, self.lines, self.session.notes.shown.value
         if trace is None or lines is None or not notes:
             self.view.set_notes({})
             return
@@ -265,12 +277,12 @@ class SourcePanel(CodePanel):
         from rcv_py.model.notes import Anchor  # noqa: PLC0415 - rarely used
         from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415 - as above
 
-        row, lines = self.view.table.data_row(self.view.view_row_at(position.y())), self.view.lines
-        trace, session, menu = self.session.trace.value, self.session, QMenu(self.view)
+        row, lines = self.view.table.data_row(self.view.view_row_at(position.y())), self.lines
+        source, session, menu = self.shown_file, self.session, QMenu(self.view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
-        if trace is not None and lines is not None and row >= 0:
-            about = Anchor(source=(trace.sources[self._file].path, int(lines.number[row])))
+        if source is not None and lines is not None and row >= 0:
+            about = Anchor(source=(source.path, int(lines.number[row])))
             menu.addAction(translated("Copy rows"), self.view.copy_rows)
             add_note_actions(menu, session, about, self.view.notes_of(row))
         self.add_copy(menu)
@@ -278,23 +290,23 @@ class SourcePanel(CodePanel):
 
     def step_hottest(self, direction: int) -> None:
         """Select the line of this file with the next lower (+1) or next higher (-1) cost."""
-        if self.view.lines is not None:
-            self._choose(next_hottest(self.view.lines.cost, self.view.current, direction))
+        if self.lines is not None:
+            self._choose(next_hottest(self.lines.cost, self.view.current, direction))
 
     def open_in_editor(self) -> None:
         """Open the shown file in the user's editor at the selected line; report a failure."""
-        trace = self.session.trace.value
-        if trace is None or not 0 <= self._file < len(trace.sources):
+        source = self.shown_file
+        if source is None:
             return
         from rcv_py.features.source.locate import edit  # noqa: PLC0415 - rarely used
 
-        lines, row = self.view.lines, self.view.current
+        lines, row = self.lines, self.view.current
         line = int(lines.number[row]) if lines is not None and 0 <= row < len(lines.number) else 1
-        if why := edit(trace.sources[self._file].path, line, self.ui.settings):
+        if why := edit(source.path, line, self.ui.settings):
             self.show_note(why)
 
     def _search(self, query: SearchQuery) -> None:
-        self.matches, problem = matches_of(() if self.view.lines is None else self.view.lines.text, query)
+        self.matches, problem = matches_of(() if self.lines is None else self.lines.text, query)
         self.view.set_matches(self.matches)
         self.strip.set_marks(self.matches)
         count = len(self.matches)
@@ -323,16 +335,16 @@ class SourcePanel(CodePanel):
         return commands("Go/Code", ((*row, Message("{0}.", row[1]), always) for row in rows))
 
     def command_line(self) -> command_text.CommandWords | None:
-        trace = self.session.trace.value
-        if trace is None or self.view.lines is None:
+        source = self.shown_file
+        if source is None or self.lines is None:
             return None
-        how, of = command_text.charge(self.ui), f"--file={trace.sources[self._file].path}"
+        how, of = command_text.charge(self.ui), f"--file={source.path}"
         order = command_text.sorting(self.view.table, SORTED)
         return command_text.rcv(self.session, "hotspot", "--by=source", *how, of, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
         table, title = self.view.table, Message("Source {0}", self.files.currentText())
-        return None if self.view.lines is None else Sheet(title, table.headers, table.table())
+        return None if self.lines is None else Sheet(title, table.headers, table.table())
 
     def caption(self) -> str:
         return Message("{0}, {1} cost", self.files.toolTip(), self.session.source_cost.value.value)

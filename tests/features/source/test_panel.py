@@ -182,6 +182,25 @@ def test_a_source_of_another_trace_is_forgotten(source: SourcePanel, open_settle
     assert cell(source, 0, "text") == "z = 1"
 
 
+@pytest.mark.parametrize("next_one", [trace(code_table(has_source=False), sources=()), trace(sources=())])
+def test_nothing_of_a_source_of_another_trace_is_offered(
+    next_one: Trace, unread: SourcePanel, settled: Settled
+) -> None:
+    """Menus ask what they can copy as soon as another capture is open."""
+
+    def offers() -> list[object]:
+        return [unread.command_line(), unread.sheet(), unread.shown_file, unread.lines]
+
+    assert None not in offers()
+    unread.session.open(next_one)
+    assert offers() == [None] * 4
+    unread.step_hottest(+1)
+    unread.open_in_editor()
+    settled()
+    assert offers() == [None] * 4
+    assert unread.session.selection.value.source is None
+
+
 def with_lines(*lines: str) -> Trace:
     base = trace()
     return replace(base, sources=(replace(base.sources[0], lines=lines), *base.sources[1:]))
