@@ -234,6 +234,8 @@ def run(
     app.loader.ahead = ahead
     if isinstance(ahead, SmallPreload):
         app.ui.results.findings.ahead = ahead.findings
+        if not app.ui.settings["findings.predict"]:
+            ahead.findings.leave_out_predictions()
     windows = app.windows
     try:
         app.window.exporter.check_name(request.panel or WINDOW)

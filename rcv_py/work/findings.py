@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -19,6 +21,7 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work import load
+from rcv_py.work.machine import on_battery
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.reduce import Reducer
 
@@ -69,13 +72,18 @@ class FindingsAhead:
     """The findings of a small capture, computed by a copy of this process while the window is made.
 
     They are kept in pickled form: to unpickle them imports modules, which the caller chooses the time for.
+    Then it computes their predictions, where a compiler is there and no battery is discharged.
     """
 
     def __init__(self, trace: Trace, run_files: tuple[Path, ...]) -> None:
         self._trace, self._run_files = ref(trace), run_files
-        self._pool = WorkerPool(_pickled_findings, 1)
+        self._pool = WorkerPool(_PickledFindings(), 1)
         self._made = self._pool.submit(trace, run_files)
-        self._made.add_done_callback(lambda _: self._pool.close())
+        self._predicted = self._pool.submit()
+        if find_spec("numba") is None or on_battery():
+            self._predicted.cancel()
+        for answer in (self._made, self._predicted):
+            answer.add_done_callback(self._end_with_both)
 
     def is_of(self, trace: Trace, waves: str, run_files: tuple[Path, ...]) -> bool:
         """Return whether they are the answer of `FindingsInView.find` with these arguments."""
@@ -83,19 +91,45 @@ class FindingsAhead:
 
     def pickled(self) -> bytes | None:
         """Wait for the findings; None if the process has none to give."""
-        try:
-            return self._made.result()
-        except Exception:  # whoever asks computes them, and meets the reason
-            return None
+        return _answer(self._made)
+
+    def predicted(self) -> Findings | None:
+        """Wait for the findings with predictions; None if the process has none to give."""
+        pickled = _answer(self._predicted)
+        return None if pickled is None else pickle.loads(pickled)
+
+    def leave_out_predictions(self) -> None:
+        """End with the findings."""
+        self._predicted.cancel()
 
     def close(self) -> None:
         """End the process."""
         self._pool.close()
 
+    def _end_with_both(self, _: object) -> None:
+        if self._made.done() and self._predicted.done():
+            self._pool.close()
 
-def _pickled_findings(trace: Trace, run_files: tuple[Path, ...]) -> bytes:
-    batches = [*load.WaveStream(trace.reader, trace.waves, workers=0, lod=False)]
-    return pickle.dumps(FindingsInView().find(trace, batches, run_files=run_files))
+
+def _answer(future: Future[bytes]) -> bytes | None:
+    try:
+        return future.result()
+    except Exception:  # whoever asks computes it, and meets the reason
+        return None
+
+
+class _PickledFindings:
+    """In the copy of the process: a first call gives findings, a second one the same with predictions."""
+
+    def __call__(self, trace: Trace | None = None, run_files: tuple[Path, ...] = ()) -> bytes:
+        if trace is not None:
+            self._trace = trace
+            self._batches = [*load.WaveStream(trace.reader, trace.waves, workers=0, lod=False)]
+            self._found = FindingsInView().find(trace, self._batches, run_files=run_files)
+            return pickle.dumps(self._found)
+        from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - of predictions alone
+
+        return pickle.dumps(with_predictions(self._trace, self._found, self._batches))
 
 
 class FindingsInView:
@@ -106,6 +140,11 @@ class FindingsInView:
         self._known: WeakKeyDictionary[Trace, dict[object, Findings]] = WeakKeyDictionary()
         self._busy = Lock()
         self._newest, self._is_closed = CancelFlag(), False
+
+    def ahead_of(self, trace: Trace, waves: str, run_files: tuple[Path, ...]) -> FindingsAhead | None:
+        """Return what makes the answer of `find` with these arguments in another process; None without."""
+        ahead = self.ahead
+        return ahead if ahead is not None and ahead.is_of(trace, waves, run_files) else None
 
     def find(
         self,

@@ -20,6 +20,7 @@ from rcv_py.work.load import plan
 from rcv_py.work.opening import open_trace
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.processes import end_ahead, start_ahead
+from rcv_py.work.whatif import with_predictions
 from tests.support.opened import load_all
 from tests.support.paths import ROOT
 from tests.support.processes import wait_until
@@ -50,10 +51,38 @@ def test_a_process_finds_what_the_window_would_find(may_copy: None) -> None:
     wait_until(lambda: not active_children(), "the end of the process")
 
 
+def test_a_process_predicts_what_the_window_would_predict(may_copy: None) -> None:
+    small = SmallPreload.of(SAMPLE)
+    trace, made = small.open(), small.findings.predicted()
+    waves = load_all(trace, workers=0)
+    expected = with_predictions(trace, FindingsInView().find(trace, waves), waves)
+    assert made.guesses
+    assert made.guesses == expected.guesses
+    assert markdown("sample", made) == markdown("sample", expected)
+    gains, wanted = (
+        [(one.predicted, one.limit, one.trial) for one in found.findings] for found in (made, expected)
+    )
+    assert repr(gains) == repr(wanted), "nan stands for what was not cut"
+    assert not pickle.loads(small.findings.pickled()).guesses, "the findings are those without"
+    wait_until(lambda: not active_children(), "the end of the process")
+
+
+@pytest.mark.parametrize("why", ["the user asked for none", "on battery"])
+def test_predictions_are_left_out(why: str, may_copy: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rcv_py.work.findings.on_battery", lambda: why == "on battery")
+    small = SmallPreload.of(SAMPLE)
+    if why != "on battery":
+        small.findings.leave_out_predictions()
+    assert small.findings.predicted() is None
+    assert pickle.loads(small.findings.pickled()).findings
+    wait_until(lambda: not active_children(), "the end of the process")
+
+
 def test_a_process_that_is_ended_finds_nothing(may_copy: None) -> None:
     small = SmallPreload.of(SAMPLE)
     small.close()
     assert small.findings.pickled() is None
+    assert small.findings.predicted() is None
     assert not active_children()
 
 

@@ -28,6 +28,7 @@ WITHOUT_GAIN = (SAMPLES, SCOPES)  # units of captures whose findings have no par
 RANKED, CONTEXT, CAUTION = _ORDER = "ranked", "context", "caution"
 _LAST = ("matrix-ceiling",)  # context for all others, listed last at any size
 SMALL = 0.02  # of the kernel's duration: ranked findings with less to gain share one line
+RANKING = "Ranking by prediction"  # while remedies are replayed
 CALM = "No finding has 2 % of the kernel's duration or more to gain."
 NO_PROMISE = (
     "Predicted gains come from replaying the recorded waves with the change of a remedy. "

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from rcv_py.analysis.findings.finding import (
     CALM,
     RANKED,
+    RANKING,
     SMALL,
     Finding,
     Findings,
@@ -43,7 +44,6 @@ NOTHING_HELPS = (
     "No remedy of a finding would gain 2 % of the kernel's duration: by replaying the "
     "recording, or by its bound where it cannot be replayed."
 )
-RANKING = "Ranking by prediction"
 NONE_ADVISED = "No remedy is advised."
 MOVES = {"hoist-batch", "hoist"}  # of these the one that gains more
 SLOWER = "In a replay, the kernel takes {0} longer with this change: {1}."

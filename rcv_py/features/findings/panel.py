@@ -12,6 +12,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLayout
 
 from rcv_py.analysis.findings.finding import (
+    RANKING,
     Evidence,
     Finding,
     Findings,
@@ -35,6 +36,7 @@ from rcv_py.ui.core.times import UNITS
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.links import LinkText
+from rcv_py.work.findings import FindingsAhead
 from rcv_py.work.machine import on_battery
 
 RESULT = "findings"
@@ -174,12 +176,24 @@ class TriagePanel(Panel):
         self._due.cancel()
         self._moved = {}
         self._stop_ticks()
-        is_wanted = self.findings is not None and self.ui.settings[SETTING]
-        is_wanted = is_wanted and find_spec("numba") is not None  # without it each finding takes a minute
-        self._saves = is_wanted and not self.ui.settings[ON_BATTERY] and on_battery()
-        if is_wanted and not self._saves:
+        self._saves = False
+        if self.findings is not None and self._is_predicting():
             self._due.ask(PREDICT_MS)
         self._show()
+
+    def _is_predicting(self) -> bool:
+        """Return whether remedies are replayed without being asked for; note whether a battery forbids it."""
+        # Without a compiler each finding takes a minute.
+        is_wanted = bool(self.ui.settings[SETTING]) and find_spec("numba") is not None
+        self._saves = is_wanted and not self.ui.settings[ON_BATTERY] and on_battery()
+        return is_wanted and not self._saves
+
+    def _ahead(self) -> FindingsAhead | None:
+        """Return the process that computes the findings of the open capture; None if the window does."""
+        session, trace = self.session, self.session.trace.value
+        if trace is None:
+            return None
+        return self.ui.results.findings.ahead_of(trace, session.waves.value, session.run_files)
 
     def _predict(self) -> None:
         """Play the suggested remedies, once no other request is pending."""
@@ -189,9 +203,13 @@ class TriagePanel(Panel):
         if self.session.is_streaming:
             self._due.ask(PREDICT_MS)
             return
-        held, stages = store.batches, self._stages
+        held, stages, ahead = store.batches, self._stages, self._ahead()
 
         def job() -> Findings:
+            if ahead is not None:
+                stages.append(Stage(RANKING))
+                if (made := ahead.predicted()) is not None:
+                    return made
             from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - only a replay needs it
 
             return with_predictions(trace, found, held, stages.append)

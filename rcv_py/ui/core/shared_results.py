@@ -299,8 +299,8 @@ class _Result(QObject):
         if trace is None or store is None:
             return False
         name, is_streaming = self._session.waves.value, self._session.is_streaming
-        files, ahead = self._session.run_files, self._all.findings.ahead if self._by_name else None
-        if ahead is not None and ahead.is_of(trace, name, files) and not is_streaming:
+        ahead = self._all.findings.ahead_of(trace, name, self._session.run_files) if self._by_name else None
+        if ahead is not None and not is_streaming:
             return self._wait_for(ahead, (store.batches, name, False))
         if isinstance(self._job, LazyJob):
             self._scheduler.importer.when_imported((self._job.module,), self._import)

@@ -1,5 +1,6 @@
 """The triage page: in front when a capture opens, and one click from a finding to the place."""
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event
@@ -458,6 +459,42 @@ def test_predictions_come_when_nothing_else_is_computed(
     assert "≤" in panel.list.currentItem().text(), "the bound stands beside it"
     ui.settings["findings.predict"] = False
     assert not panel.findings.guesses, "findings as they are"
+
+
+class Ahead:
+    """Another process that makes the findings of a capture, which are no trouble, and predictions."""
+
+    def __init__(self, trace: Trace, predicted: Findings | None) -> None:
+        self._trace, self.predicted = trace, lambda: predicted
+
+    def is_of(self, trace: Trace, waves: str, run_files: tuple[Path, ...]) -> bool:
+        return trace is self._trace
+
+    def pickled(self) -> bytes:
+        return pickle.dumps(Findings((), why="made ahead"))
+
+
+@pytest.mark.parametrize("predicted", [Findings((), why="predicted ahead"), None])
+def test_predictions_that_were_made_ahead_are_taken(
+    predicted: Findings | None, ui: UiContext, qtbot: QtBot, open_in, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rcv_py.features.findings.panel.PREDICT_MS", 1)
+    here: list[Findings] = []
+
+    def with_predictions(trace: Trace, found: Findings, held: object, report: Report) -> Findings:
+        here.append(found)
+        return Findings((), why="predicted here")
+
+    monkeypatch.setattr("rcv_py.work.whatif.with_predictions", with_predictions)
+    trace, batches = whole_sample("matmul_small")
+    ui.results.findings.ahead = Ahead(trace, predicted)
+    panel = TriagePanel(ui)
+    qtbot.addWidget(panel)
+    ui.settings["findings.predict"] = True
+    open_in(trace, batches)
+    why = "predicted here" if predicted is None else predicted.why
+    qtbot.waitUntil(lambda: panel.findings is not None and panel.findings.why == why)
+    assert [one.why for one in here] == (["made ahead"] if predicted is None else [])
 
 
 def test_on_battery_nothing_is_predicted_unasked(
