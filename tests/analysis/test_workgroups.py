@@ -81,6 +81,17 @@ def test_barriers_that_open_together_now_and_then_do_not_make_a_workgroup() -> N
     assert numbers(*waves) == [0, 0, 1, 1]
 
 
+@pytest.mark.parametrize("splits", [(0,), (5,), (3, 9), (6, 7), (15,), (2, 12, 13)])
+def test_workgroups_whose_barriers_differ_only_late_or_only_once(splits: tuple[int, ...]) -> None:
+    """At the turns of `splits` the waves with a bit of their number set are released later."""
+    count = 2 ** len(splits)
+    waves = []
+    for n in range(2 * count):
+        late = {turn: 64 * (n >> bit & 1) for bit, turn in enumerate(splits)}
+        waves.append(wave(n, 4 * n, [(200 * t + 90, 200 * t + 200 + late.get(t, 0)) for t in range(16)]))
+    assert numbers(*waves) == [n % count for n in range(2 * count)]
+
+
 def test_a_chain_of_near_releases_is_told_apart_by_another_turn() -> None:
     chain = [[(90, 200 + 6 * n), (290, 400 + 100 * (n // 2))] for n in range(4)]
     assert numbers(*(wave(n, 4 * n, met) for n, met in enumerate(chain))) == [0, 0, 1, 1]

@@ -193,9 +193,22 @@ def _by_barriers(at: Crossings, use: ndarray, starts: WaveStarts) -> ndarray:
     parent: dict[int, int] = {}
     rows = rows[np.argsort(at.nth[rows], kind="stable")]
     fresh = int(key.max(initial=-1)) + 1
-    for turn in np.split(rows, run_starts(at.nth[rows])[1:]):
-        cluster = _clusters(key[at.wave[turn]], at, turn)
-        fresh = _renumbered(key, at.wave[turn], cluster, parent, fresh)
+    bounds = np.append(run_starts(at.nth[rows]), len(rows))
+    turn, ahead = 0, 1
+    while turn < len(bounds) - 1:  # few turns divide a number: those between them are looked at together
+        until = min(turn + ahead, len(bounds) - 1)
+        some = rows[bounds[turn] : bounds[until]]
+        of = np.repeat(np.arange(until - turn), np.diff(bounds[turn : until + 1])) * fresh
+        of += key[at.wave[some]]
+        cluster = _clusters(of, at, some)
+        divided = _divided(of, cluster)
+        if not len(divided):
+            turn, ahead = until, 2 * ahead
+            continue
+        first = int(divided[0]) // fresh
+        here = np.flatnonzero(of // fresh == first)
+        turn, ahead = turn + first + 1, 1
+        fresh = _renumbered(key, at.wave[some[here]], cluster[here], parent, fresh)
     met = ascending(at.wave[rows])
     _settle(key, met, parent, starts.begin)
     _split_by_start(key, met, at, rows, starts)
@@ -203,7 +216,10 @@ def _by_barriers(at: Crossings, use: ndarray, starts: WaveStarts) -> ndarray:
 
 
 def _clusters(key: ndarray, at: Crossings, turn: ndarray) -> ndarray:
-    """Return for each barrier of a turn its opening, numbered over all keys; -1: unknown."""
+    """Return for each barrier of some turns its opening, numbered over all keys; -1: unknown.
+
+    A key is of one turn.
+    """
     released, is_held = at.released[turn], at.is_held[turn]
     cluster = np.full(len(turn), -1, dtype=np.int64)
     held = np.flatnonzero(is_held)
@@ -225,15 +241,24 @@ def _clusters(key: ndarray, at: Crossings, turn: ndarray) -> ndarray:
     return cluster
 
 
+def _divided(of: ndarray, cluster: ndarray) -> ndarray:
+    """Return the numbers whose waves are in several clusters, ascending; int64."""
+    known = np.flatnonzero(cluster >= 0)
+    order = known[np.lexsort((cluster[known], of[known]))]
+    is_more = ~starts_run(of[order]) & starts_run(of[order], cluster[order])
+    return ascending(of[order[is_more]])
+
+
 def _renumbered(key: ndarray, wave: ndarray, cluster: ndarray, parent: dict[int, int], fresh: int) -> int:
     """Give new numbers to the waves of keys that have several clusters; return the next free number."""
     known = np.flatnonzero(cluster >= 0)
     of, one = key[wave[known]], cluster[known]
-    pair, at = np.unique(np.column_stack([of, one]), axis=0, return_inverse=True)
-    several = np.isin(pair[:, 0], pair[1:, 0][np.diff(pair[:, 0]) == 0])
-    new = np.where(several, fresh + np.cumsum(several) - 1, pair[:, 0])
-    parent.update(zip(new[several].tolist(), pair[several, 0].tolist(), strict=True))
-    key[wave[known]] = new[at.reshape(-1)]
+    first, at = distinct(of, one)
+    number = of[first]
+    several = np.isin(number, number[1:][np.diff(number) == 0])
+    new = np.where(several, fresh + np.cumsum(several) - 1, number)
+    parent.update(zip(new[several].tolist(), number[several].tolist(), strict=True))
+    key[wave[known]] = new[at]
     return fresh + int(several.sum())
 
 
