@@ -4,6 +4,7 @@ import gc
 import pickle
 import weakref
 from collections import Counter
+from threading import Event
 
 import pytest
 from msgspec.structs import replace
@@ -15,11 +16,12 @@ from rcv_py.base.progress import Stage
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.shared_results import STREAM_MS, SharedResults
+from rcv_py.ui.core.shared_results import STREAM_MS, AfterFindings, SharedResults
 from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, Tasks
 from tests.analysis.in_memory import jumps
 from tests.support.equal import differences
 from tests.support.fixtures import fixture_of
+from tests.support.limits import HANG_S
 from tests.ui.window import SAMPLE
 
 trace = fixture_of(open_trace, SAMPLE)
@@ -165,6 +167,42 @@ def test_findings_that_no_process_made_are_found_here(ui, open_settled, trace, q
     open_settled(trace, [trace.reader.read(list(range(len(trace.waves))))])
     shared.want("findings")
     qtbot.waitUntil(lambda: shared.cell("findings").value == "found here")
+
+
+def test_what_comes_after_findings_waits_for_waves_and_findings(ui, open_in, trace, qtbot):
+    """Findings are computed while a thread is kept busy until they are allowed to stand."""
+    shared, order = SharedResults(ui.session, ui.scheduler, {"whole": lambda *_: order.append("whole")}), []
+    is_allowed = Event()
+
+    def find(*given, **more):
+        assert is_allowed.wait(HANG_S)
+        order.append("findings")
+        return Findings(())
+
+    shared.findings.find = find
+    panel = Panel(ui)
+    last = AfterFindings(panel.visibility, shared)
+    open_in(trace, [trace.reader.read([0])])
+    ui.session.busy.set((Stage("Reading waves", 0, len(trace.waves)),))
+    shared.want("findings")
+    shared.want("whole", last)
+    assert last.is_asleep
+    assert not last.is_waking
+    ui.session.store.add(trace.reader.read(list(range(1, len(trace.waves)))))
+    ui.session.busy.set(())
+    qtbot.waitUntil(lambda: shared.is_due("findings"))
+    assert last.is_asleep, "findings are computed"
+    is_allowed.set()
+    qtbot.waitUntil(lambda: len(order) == 2)
+    assert order == ["findings", "whole"]
+    assert not last.is_asleep
+
+
+def test_what_comes_after_findings_does_not_wait_for_those_nobody_wants(ui, open_in, trace, qtbot):
+    shared, done = SharedResults(ui.session, ui.scheduler, {"whole": lambda *_: done.append(1)}), []
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    shared.want("whole", AfterFindings(Panel(ui).visibility, shared))
+    qtbot.waitUntil(lambda: bool(done))
 
 
 def test_an_unknown_result_is_an_error(ui):

@@ -35,6 +35,7 @@ from rcv_py.ui.widgets.links import line_link, source_link, token_link
 LISTED = 12  # maximum producers and waiters shown
 HIDERS = 4  # maximum kinds of instructions of other waves that are named
 KINDS = frozenset(TokenKind)
+LATER = "Its causes follow the findings."
 CAUSES, BLAMED = 6, 2  # maximum causes over all executions, and instructions to blame for each
 
 
@@ -57,8 +58,11 @@ class TokenFacts(Value):
     waits: TokenWaits | None = None  # of the selected execution; then the code rows above are not shown
 
 
-def facts_job(ui: UiContext) -> Callable[[], TokenFacts]:
-    """Return a function that collects the facts of the selected instruction; it touches no mutable state."""
+def facts_job(ui: UiContext, *, has_causes: bool = True) -> Callable[[], TokenFacts]:
+    """Return a function that collects the facts of the selected instruction; it touches no mutable state.
+
+    Causes take all waves of the shader engine.
+    """
     session = ui.session
     trace, line, hit, store = session.trace.value, session.line, session.selection.value.hit, session.store
     assert trace is not None
@@ -82,6 +86,8 @@ def facts_job(ui: UiContext) -> Callable[[], TokenFacts]:
             exact = token_waits(*token, trace.code, trace.architecture)
             hidden = hidden_by(store, *token)
             facts = replace(facts, token=details.token_details(*token), waits=exact, hidden=hidden)
+            if not has_causes:
+                return replace(facts, doubts=(LATER,))
             causes, left_out = token_causes(trace, batches, *token), uncounted_beside(trace, batches, wave)
             doubt = Message("partial: {0} beside it not in memory", plural(left_out, "wave"))
             return replace(facts, causes=causes, doubts=(doubt,) if causes and left_out else ())

@@ -19,7 +19,7 @@ from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, allow, named, push_button, tooltip, with_tip
-from rcv_py.ui.core.shared_results import waves_note
+from rcv_py.ui.core.shared_results import AfterFindings, waves_note
 from rcv_py.ui.core.times import UNITS
 from rcv_py.ui.plot.distribution_chart import DistributionChart
 from rcv_py.ui.table import command_text
@@ -73,9 +73,12 @@ class TokenDetailsPanel(Panel):
             button = push_button(name.capitalize(), Message(tip, name, keys), select, small=True)
             self.speeds[name] = named(button, Message("{0} execution", name.capitalize()))
         self._lay_out()
+        last = AfterFindings(self.visibility, ui.results)
         self._soon = self.request(self._compute, visibility=self.late)
+        self._whole_soon = self.request(self._compute, visibility=last)
         self._all_soon = self.request(self._compute_all, visibility=self.late)
         self._causes_soon = self.request(self._compute_causes)
+        self._last = last
         ui.session.trace.watch(self._forget)
         for cell in (ui.session.trace, ui.session.selection):
             cell.watch(self._soon.ask)
@@ -133,7 +136,9 @@ class TokenDetailsPanel(Panel):
         # Imported when an instruction is selected: the first painting does not wait for attribution.
         from rcv_py.features.line.token_facts import facts_job  # noqa: PLC0415 - as said above
 
-        self._soon.run(facts_job(self.ui), self._take)
+        if self._last.is_asleep:
+            self._whole_soon.ask()
+        self._soon.run(facts_job(self.ui, has_causes=not self._last.is_asleep), self._take)
 
     def _take(self, facts: TokenFacts | None) -> None:
         self.facts = facts
@@ -154,7 +159,7 @@ class TokenDetailsPanel(Panel):
             self._mark()
             return
         self.view, self.causes, self._is_never = None, None, False
-        self.want_result("attribution")
+        self.ui.results.want("attribution", self._last)
         self._causes_soon.ask()
         wanted, step = DistributionChoice(bins=self.chart.bars_wanted), trace.architecture.base_clock
         ask = self.session.executions.of_line(line)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import field
 from msgspec.structs import replace
 from PySide6.QtCore import QObject
+from shiboken6 import isValid
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
@@ -27,7 +28,8 @@ from rcv_py.state.cell import Cell
 from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.session import Session
 from rcv_py.state.wave_store import Snapshot, WaveStore
-from rcv_py.ui.core.scheduler import MORE, Request, Scheduler, State, Visibility
+from rcv_py.ui.core.frame_budget import one_shot
+from rcv_py.ui.core.scheduler import MORE, Request, Scheduler, State, Visibility, Waking
 from rcv_py.work.findings import FindingsAhead, FindingsInView, is_small
 
 if TYPE_CHECKING:  # it imports the drawing of wave rows
@@ -66,6 +68,7 @@ def waves_note(session: Session) -> str:
 
 
 STREAM_MS = 800
+LOOK_MS = 20  # between two looks whether findings stand
 IN_FINDINGS = ("rcv_py.analysis.whatif.hoist",)  # modules of objects in them
 
 Ask = Callable[[Reduction[Any, Any]], Any]  # the answer of a reduction over all waves read
@@ -174,17 +177,23 @@ class SharedResults(QObject):
     def _forget_recordings(self) -> None:
         self._recordings = None
 
-    def want(self, name: str, visibility: Visibility | None = None) -> None:
+    def want(self, name: str, visibility: Waking | None = None) -> None:
         """Keep a result up to date while this capture is open and the `visibility` awake."""
         self._results[name].want(visibility)
 
-    def let_go(self, name: str, visibility: Visibility) -> None:
+    def let_go(self, name: str, visibility: Waking) -> None:
         """Cancel what was wanted with a `visibility`: the widget shows something else now."""
         self._results[name].let_go(visibility)
 
     def is_due(self, name: str) -> bool:
         """Return whether an answer was requested and has not come."""
         return self._results[name].request.state is not State.IDLE
+
+    @property
+    def is_finding(self) -> bool:
+        """Return whether findings are on their way: all waves are still being read, or they are computed."""
+        findings = self._results["findings"]
+        return findings.session.is_streaming or findings.is_coming
 
     def stage(self, name: str) -> Stage | None:
         """Return the stage of the answer under way, None if there is none or it is unknown."""
@@ -193,6 +202,45 @@ class SharedResults(QObject):
     def close(self) -> None:
         """End the processes that compute findings."""
         self.findings.close()
+
+
+class AfterFindings:
+    """A visibility that also sleeps until the findings stand, while they are on their way.
+
+    For a detail that takes all waves of a large capture: it would take a processor from the findings.
+    """
+
+    def __init__(self, visibility: Visibility, results: SharedResults) -> None:
+        self._visibility, self._results = visibility, results
+        self._waiting: dict[Request, None] = {}
+        self._timer = one_shot(visibility, self._look, LOOK_MS)
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether the widget sleeps, or findings come first."""
+        return self._results.is_finding or self._visibility.is_asleep
+
+    @property
+    def is_waking(self) -> bool:
+        """Whether requests will run in a moment."""
+        return not self._results.is_finding and (bool(self._waiting) or self._visibility.is_waking)
+
+    def on_wake(self, request: Request) -> None:
+        """Call `woken` of a request once when the widget is visible and findings stand."""
+        if self._results.is_finding:
+            self._waiting[request] = None
+            self._timer.start()
+        else:
+            self._visibility.on_wake(request)
+
+    def _look(self) -> None:
+        if self._results.is_finding:
+            self._timer.start()
+            return
+        waiting, self._waiting = self._waiting, {}
+        for request in waiting:
+            if isValid(request):
+                request.woken()
 
 
 class PopulationCache:
@@ -229,11 +277,11 @@ class _Result(QObject):
         super().__init__(parent)
         self._all, self._scheduler = parent, parent.scheduler
         self.cell: Cell[Any] = Cell(None)
-        self._name, self._session, self._job = name, session, job
+        self._name, self.session, self._job = name, session, job
         self._of_rows = isinstance(job, LazyJob) and job.of_rows
         self._by_name = isinstance(job, LazyJob) and job.by_name
         self._is_wanted = False  # whether or not its panels are visible
-        self.wanted_by: tuple[Visibility, ...] = ()
+        self.wanted_by: tuple[Waking, ...] = ()
         # The last request: batches, name of waves, whether more were to come; how many there were.
         self._of: tuple[tuple[WaveBatch, ...], str, bool] | None = None
         self._waves = 0
@@ -244,7 +292,7 @@ class _Result(QObject):
         if self._of_rows or self._by_name:
             session.waves.watch(self._update)
 
-    def want(self, visibility: Visibility | None = None) -> None:
+    def want(self, visibility: Waking | None = None) -> None:
         if visibility is None:
             self._is_wanted = True
         else:
@@ -252,7 +300,7 @@ class _Result(QObject):
             self.wanted_by = (*self.wanted_by, visibility)
         self._update()
 
-    def let_go(self, visibility: Visibility) -> None:
+    def let_go(self, visibility: Waking) -> None:
         self.wanted_by = tuple(one for one in self.wanted_by if one is not visibility)
 
     @property
@@ -264,6 +312,12 @@ class _Result(QObject):
     def is_waking(self) -> bool:
         """Return whether a widget that wants it will be visible in a moment."""
         return any(panel.is_waking for panel in self.wanted_by)
+
+    @property
+    def is_coming(self) -> bool:
+        """Return whether an answer is computed, or will be as soon as there is time."""
+        is_importing = isinstance(self._job, LazyJob) and not self._scheduler.importer.is_idle
+        return is_importing or self.request.state not in (State.IDLE, State.HIDDEN)
 
     def on_wake(self, request: Request) -> None:
         """Run a request when a widget is visible."""
@@ -281,7 +335,7 @@ class _Result(QObject):
             self.request.update()
 
     def _update_at_the_end(self) -> None:
-        if not self._session.is_streaming:
+        if not self.session.is_streaming:
             self._update()
 
     def _is_answered(self, store: WaveStore, name: str, is_streaming: bool) -> bool:
@@ -295,11 +349,11 @@ class _Result(QObject):
 
     def _compute(self) -> bool:
         """Begin a new answer if one is due; return whether it was."""
-        trace, store = self._session.trace.value, self._session.store
+        trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None:
             return False
-        name, is_streaming = self._session.waves.value, self._session.is_streaming
-        ahead = self._all.findings.ahead_of(trace, name, self._session.run_files) if self._by_name else None
+        name, is_streaming = self.session.waves.value, self.session.is_streaming
+        ahead = self._all.findings.ahead_of(trace, name, self.session.run_files) if self._by_name else None
         if ahead is not None and not is_streaming:
             return self._wait_for(ahead, (store.batches, name, False))
         if isinstance(self._job, LazyJob):
@@ -348,7 +402,7 @@ class _Result(QObject):
         self.request.ask()
 
     def _take(self, answer: Any) -> None:
-        self._session.report(self._name, getattr(answer, "problems", ()))
+        self.session.report(self._name, getattr(answer, "problems", ()))
         self.cell.set(answer)
 
     def _answer(
@@ -368,7 +422,7 @@ class _Result(QObject):
             return read.of_all(job, rows, flag)
         rest: dict[str, Any] = {}
         if self._by_name:
-            files = self._session.run_files
+            files = self.session.run_files
             rest = ({"waves": name} if name != WORKING else {}) | ({"run_files": files} if files else {})
         return job(trace, read.batches, *([] if rows is None else [rows]), **rest)
 

@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QUrl
+from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
+from rcv_py.features.line.token_facts import LATER
 from rcv_py.ui.app import App
+from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.times import Times
 from tests.support.samples import sample_path, write_sample
 from tests.ui.window import open_sample, run_command, settle, window
@@ -119,6 +122,21 @@ def test_links_of_why_lead_to_the_one_to_blame(app: App) -> None:
     settle(app)
     assert app.ui.session.selection.value.line == blamed
     assert app.ui.session.token() is not None
+
+
+def test_causes_come_after_the_findings(app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    panel = app.window.workspace.docks["token_details"].panel
+    whole = panel.facts.causes
+    assert whole
+    with monkeypatch.context() as patched:
+        patched.setattr(SharedResults, "is_finding", True)
+        app.ui.session.select_line(LINE + 1)
+        app.ui.session.select_line(LINE)
+        qtbot.waitUntil(lambda: panel.facts is not None and LATER in panel.facts.doubts)
+        assert LATER in panel.text.toPlainText()
+        assert not panel.facts.causes
+    qtbot.waitUntil(lambda: panel.facts.causes == whole)
+    assert LATER not in panel.text.toPlainText()
 
 
 def test_one_key_turns_all_times_into_nanoseconds(app: App) -> None:
