@@ -34,6 +34,14 @@ NAMES = ("row", "slot")  # columns that say which waves these are, and nothing o
 AT_ONCE = min(8, os.cpu_count() or 1)  # compute units that are played in parallel: each takes memory
 
 
+LANES = 3
+
+
+def lane(guess: Guess) -> int:
+    """Return which of LANES plays a guess: those of a lane play most tokens alike."""
+    return 2 if not guess.has_contention else int(guess.latency != 1.0)
+
+
 class UnitChange(Value):
     """One compute unit; cycles from its first begin to its last end."""
 
@@ -74,8 +82,8 @@ class PlayedUnit:
         self._made: dict[Guess, Recording] = {}
         self._bases: dict[tuple[Guess, int], tuple[Recording, Played]] = {}
         self._ruled: dict[tuple[Guess, int, bytes], Played] = {}
-        # Without contention almost every token differs: each kind has a board, in which little changes.
-        self._boards = {True: Board(), False: Board()}
+        # On each board little changes from one play to the next, and boards are played in parallel.
+        self._boards = [Board() for _ in range(LANES)]
 
     def recording(self, guess: Guess = USUAL) -> Recording:
         """Return the recording under a guess."""
@@ -117,7 +125,7 @@ class PlayedUnit:
         return _Pair(before, after, before.span + more)
 
     def _played(self, recorded: Recording, guess: Guess) -> Played:
-        return ended(self._boards[guess.has_contention].play(recorded, waves_only=True))
+        return ended(self._boards[lane(guess)].play(recorded, waves_only=True))
 
 
 class Player:
@@ -156,8 +164,10 @@ class Player:
         guesses = (USUAL, *(() if is_quick else OTHERS))
         changes = ceilings.fitted(changes)
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            usual = self._quick.pop(changes, None) or self._compared(pool, USUAL, changes)
-            found = [usual, *(self._compared(pool, guess, changes) for guess in guesses[1:])]
+            known = self._quick.pop(changes, None)
+            found = self._compared(pool, guesses if known is None else guesses[1:], changes)
+        found = found if known is None else [known, *found]
+        usual = found[0]
         if is_quick:
             self._quick[changes] = usual
         shares = [one.share for one in found if one.total]
@@ -186,24 +196,40 @@ class Player:
             notes=tuple(notes),
         )
 
-    def _compared(self, pool: Executor, guess: Guess, changes: Sequence[Change]) -> _Compared:
-        """Play all units under a guess."""
+    def _compared(
+        self, pool: Executor, guesses: Sequence[Guess], changes: Sequence[Change]
+    ) -> list[_Compared]:
+        """Play all units under each guess."""
+        firsts = {guess: self._alike(pool, guess) for guess in guesses}
         checkpoint()
-        firsts = self._alike(pool, guess)
-        alone = [*dict.fromkeys(firsts)]
-        played = dict(zip(alone, pool.map(lambda unit: unit.changed(guess, changes), alone), strict=True))
-        pairs = [played[unit] for unit in firsts]
-        least = [
-            self._ceilings().least(
-                unit.stream, unit.unchanged(guess, _times(changes))[0], pair.before.span, changes
+        own: dict[tuple[PlayedUnit, int], list[Guess]] = {}
+        for guess, units in firsts.items():
+            for unit in dict.fromkeys(units):
+                own.setdefault((unit, lane(guess)), []).append(guess)
+        plays = [(unit, some) for (unit, _), some in own.items()]
+        pairs = pool.map(lambda play: [play[0].changed(guess, changes) for guess in play[1]], plays)
+        played = {
+            (unit, guess): pair
+            for (unit, some), made in zip(plays, pairs, strict=True)
+            for guess, pair in zip(some, made, strict=True)
+        }
+        return [
+            _Compared(
+                [played[unit, guess] for unit in units],
+                [self._least(unit, guess, changes) for unit in units],
             )
-            for unit, pair in zip(firsts, pairs, strict=True)
+            for guess, units in firsts.items()
         ]
-        return _Compared(pairs, least)
+
+    def _least(self, unit: PlayedUnit, guess: Guess, changes: Sequence[Change]) -> int:
+        """Return the cycles that memory needs for what a unit requests with changes."""
+        base, before = unit.unchanged(guess, _times(changes))
+        return self._ceilings().least(unit.stream, base, before.span, changes)
 
     def _alike(self, pool: Executor, guess: Guess) -> list[PlayedUnit]:
         """Return for each unit the first one with the same recording: equal units are played once."""
         if guess not in self._firsts:
+            checkpoint()
             found: list[PlayedUnit] = []
             made = pool.map(lambda unit: unit.recording(guess), self._units)
             for unit, own in zip(self._units, made, strict=True):
