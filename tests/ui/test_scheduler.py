@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from threading import Event
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Unpack
 
 import pytest
 from PySide6.QtCore import QObject
@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base.progress import Stage
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.panel import Panel, UiContext
-from rcv_py.ui.core.scheduler import WAKE_MS, Priority, Request, Scheduler, State
+from rcv_py.ui.core.scheduler import WAKE_MS, Priority, Request, RequestOptions, Scheduler, State
+from rcv_py.ui.core.shared_results import AfterFindings
 from rcv_py.ui.core.tasks import Tasks
 from tests.support.limits import HANG_S
 from tests.ui.window import SAMPLE
@@ -32,12 +33,12 @@ def streaming(ui: UiContext) -> UiContext:
 class Answers:
     """A request whose job ends when the test says so."""
 
-    def __init__(self, ui: UiContext, every_ms: int = 0) -> None:
+    def __init__(self, ui: UiContext, every_ms: int = 0, **options: Unpack[RequestOptions]) -> None:
         self.ran: list[int] = []
         self.answers: list[int] = []
         self.may_end = Event()
         self.owner = QObject()
-        self.request = ui.scheduler.request(self.owner, self.compute, every_ms)
+        self.request = ui.scheduler.request(self.owner, self.compute, every_ms, **options)
 
     def compute(self) -> None:
         number = len(self.ran)
@@ -159,6 +160,22 @@ def test_background_work_waits_until_nothing_else_is_to_be_done(ui: UiContext, q
     work.may_end.set()
     qtbot.waitUntil(lambda: calls == [1])
     assert ui.scheduler.is_idle
+
+
+def test_background_work_runs_beside_what_follows_the_findings(ui: UiContext, qtbot: QtBot) -> None:
+    last = Answers(ui, visibility=AfterFindings(Panel(ui).visibility, ui.results))
+    other, background = Answers(ui), Answers(ui, 1, priority=Priority.BACKGROUND)
+    for work in (other, last, background):
+        work.request.ask()
+    qtbot.waitUntil(lambda: last.request.is_running and other.request.is_running)
+    qtbot.wait(5)
+    assert not background.ran
+    other.may_end.set()
+    qtbot.waitUntil(lambda: background.request.is_running)
+    assert last.request.is_running
+    for work in (last, background):
+        work.may_end.set()
+    qtbot.waitUntil(at_rest(ui))
 
 
 # -- hidden panels -----------------------------------------------------------------------------------

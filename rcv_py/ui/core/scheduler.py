@@ -28,7 +28,7 @@ class Priority(Enum):
     """When a request may run."""
 
     SHOWN = "as soon as the frame has time"
-    BACKGROUND = "while nothing else is to be done"
+    BACKGROUND = "while nothing else is to be done, except what follows the findings"
 
 
 class State(Enum):
@@ -52,6 +52,10 @@ class Waking(Protocol):
     @property
     def is_waking(self) -> bool:
         """Whether requests will run in a moment."""
+
+    @property
+    def is_last(self) -> bool:
+        """Whether its requests are details that follow the findings: background work runs beside them."""
 
     def on_wake(self, request: Request) -> None:
         """Call `woken` of a request once when it is visible."""
@@ -110,7 +114,7 @@ class Request(QObject):
         While waves stream in, it also waits for the interval: an answer in between would be replaced at once,
         and cost the time of the next.
         """
-        if self.state in (State.RUNNING, State.RUNNING_AGAIN):
+        if self.is_running:
             self.state = State.RUNNING_AGAIN
         elif self.state is not State.RESTING or not self._rest_ms:
             self.ask(self._rest_ms)
@@ -154,6 +158,16 @@ class Request(QObject):
         if self.state is State.HIDDEN:
             return self._visibility is not None and self._visibility.is_waking
         return self.state not in (State.IDLE, State.RUNNING)
+
+    @property
+    def is_last(self) -> bool:
+        """Return whether it is a detail that follows the findings."""
+        return self._visibility is not None and self._visibility.is_last
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether a thread computes it."""
+        return self.state in (State.RUNNING, State.RUNNING_AGAIN)
 
     def is_of(self, owner: QObject) -> bool:
         """Return whether it is a request of an owner or of a part of it."""
@@ -200,7 +214,7 @@ class Request(QObject):
             self.ask()
 
     def _queue(self) -> None:
-        if self.is_background and not self._scheduler.is_idle:
+        if self.is_background and not self._scheduler.has_room:
             self.state = State.RESTING
             self._timer.start(self._every_ms)
         else:
@@ -249,6 +263,8 @@ class Visibility(QObject):
 
     The widget's owner calls `update` when the widget is shown or hidden.
     """
+
+    is_last = False
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget)
@@ -300,6 +316,8 @@ class LateVisibility:
 
     For work that takes longer than the rest of a picture: its thread would hold Python's lock meanwhile.
     """
+
+    is_last = False
 
     def __init__(self, visibility: Visibility, importer: Importer) -> None:
         self._visibility, self._importer = visibility, importer
@@ -357,6 +375,16 @@ class Scheduler(QObject):
         """Return whether the scheduler is idle apart from what waits for that after the first picture."""
         is_free = self.tasks.idle and self.importer.is_idle and not FrameBudget.here().waiting
         return is_free and not any(one.is_pending for one in self._living if not one.is_background)
+
+    @property
+    def has_room(self) -> bool:
+        """Return whether background work may begin."""
+        last = [one for one in self._living if one.is_last]
+        is_free = self.tasks.running == sum(one.is_running for one in last) and self.importer.is_idle
+        is_free = is_free and not (self.importer.has_rest or FrameBudget.here().waiting)
+        return is_free and not any(
+            one.is_pending for one in self._living if not (one.is_background or one.is_last)
+        )
 
     @property
     def has_background_work(self) -> bool:

@@ -210,6 +210,8 @@ class AfterFindings:
     For a detail that takes all waves of a large capture: it would take a processor from the findings.
     """
 
+    is_last = True
+
     def __init__(self, visibility: Visibility, results: SharedResults) -> None:
         self._visibility, self._results = visibility, results
         self._waiting: dict[Request, None] = {}
@@ -312,6 +314,11 @@ class _Result(QObject):
     def is_waking(self) -> bool:
         """Return whether a widget that wants it will be visible in a moment."""
         return any(panel.is_waking for panel in self.wanted_by)
+
+    @property
+    def is_last(self) -> bool:
+        """Return whether it is wanted only as a detail that follows the findings."""
+        return not self._is_wanted and bool(self.wanted_by) and all(panel.is_last for panel in self.wanted_by)
 
     @property
     def is_coming(self) -> bool:

@@ -69,17 +69,21 @@ Call = Callable[[], None]
 
 
 class Tasks(QObject):
-    """Runs pure functions off the UI thread.  A newer job of an owner mutes the older job."""
+    """Runs pure functions off the UI thread.  A newer job of an owner mutes the older job.
+
+    Of the threads, one computes what follows the findings and one predicts, which takes seconds; the third
+    answers the user meanwhile.
+    """
 
     failed = Signal(object, object)  # an exception that no `done` will receive, and the owner of the job
 
-    def __init__(self, threads: int = 2) -> None:
+    def __init__(self, threads: int = 3) -> None:
         super().__init__()
         # The priority of reading processes, not lower: a thread that holds Python's lock delays the window.
         self._pool = ThreadPoolExecutor(threads, "rcv-task", initializer=lower_thread_priority)
         self._newest: WeakKeyDictionary[Any, dict[str, Future[Any]]] = WeakKeyDictionary()
         self._flags: dict[Future[Any], CancelFlag] = {}  # of every unanswered job
-        self._running = 0
+        self.running = 0  # jobs without an answer
         self._is_closed = False
         GcGate.acquire(0, windows=1)
         self._sweep_young = one_shot(self, lambda: FrameBudget.here().call(GcGate.collect_young))
@@ -101,7 +105,7 @@ class Tasks(QObject):
         if self._is_closed:  # a timer may call this while the window is closing
             return
         self.cancel(owner, topic)
-        self._running += 1
+        self.running += 1
         GcGate.acquire(1)
         self._sweep_all.stop()
         flag = CancelFlag()
@@ -132,7 +136,7 @@ class Tasks(QObject):
     @property
     def idle(self) -> bool:
         """Whether every answer has been delivered."""
-        return self._running == 0
+        return self.running == 0
 
     def is_busy(self, owner: object) -> bool:
         """Return whether a job of an owner is unanswered."""
@@ -150,8 +154,8 @@ class Tasks(QObject):
             flag.set()
         self._flags.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        GcGate.acquire(-self._running, windows=-1)  # their answers are no longer delivered
-        self._running = 0
+        GcGate.acquire(-self.running, windows=-1)  # their answers are no longer delivered
+        self.running = 0
 
     def _collect_all(self) -> None:
         before, self._mouse_at = self._mouse_at, QCursor.pos()
@@ -164,7 +168,7 @@ class Tasks(QObject):
     ) -> None:
         if self._is_closed:
             return
-        self._running -= 1
+        self.running -= 1
         self._flags.pop(future, None)
         GcGate.acquire(-1)
         self._sweep_young.start()
