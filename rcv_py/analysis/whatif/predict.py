@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import ChainMap, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import cache
@@ -15,7 +16,15 @@ from rcv_py.analysis.whatif.ceilings import Ceilings
 from rcv_py.analysis.whatif.changes import Change, MoreWaves, changes_text, repeated
 from rcv_py.analysis.whatif.critical_path import PathTable, path_table
 from rcv_py.analysis.whatif.event_loop import Board, Played, play
-from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, arbitrated, recording, reordered
+from rcv_py.analysis.whatif.recording import (
+    OTHERS,
+    USUAL,
+    Guess,
+    Recording,
+    arbitrated,
+    recording,
+    reordered,
+)
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.record import Value
@@ -32,14 +41,6 @@ MARGIN = 0.004  # of the span
 MARGIN_OF_CHANGE = 0.06  # of the change that the range would end at
 NAMES = ("row", "slot")  # columns that say which waves these are, and nothing of how they play
 AT_ONCE = min(8, os.cpu_count() or 1)  # compute units that are played in parallel: each takes memory
-
-
-LANES = 3
-
-
-def lane(guess: Guess) -> int:
-    """Return which of LANES plays a guess: those of a lane play most tokens alike."""
-    return 2 if not guess.has_contention else int(guess.latency != 1.0)
 
 
 class UnitChange(Value):
@@ -83,7 +84,7 @@ class PlayedUnit:
         self._bases: dict[tuple[Guess, int], tuple[Recording, Played]] = {}
         self._ruled: dict[tuple[Guess, int, bytes], Played] = {}
         # On each board little changes from one play to the next, and boards are played in parallel.
-        self._boards = [Board() for _ in range(LANES)]
+        self._boards: defaultdict[int, Board] = defaultdict(Board)  # by lane
 
     def recording(self, guess: Guess = USUAL) -> Recording:
         """Return the recording under a guess."""
@@ -125,7 +126,7 @@ class PlayedUnit:
         return _Pair(before, after, before.span + more)
 
     def _played(self, recorded: Recording, guess: Guess) -> Played:
-        return ended(self._boards[lane(guess)].play(recorded, waves_only=True))
+        return ended(self._boards[guess.lane].play(recorded, waves_only=True))
 
 
 class Player:
@@ -164,9 +165,8 @@ class Player:
         guesses = (USUAL, *(() if is_quick else OTHERS))
         changes = ceilings.fitted(changes)
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            known = self._quick.pop(changes, None)
-            found = self._compared(pool, guesses if known is None else guesses[1:], changes)
-        found = found if known is None else [known, *found]
+            known = [self._quick.pop(changes)] if changes in self._quick else []
+            found = known + self._compared(pool, guesses[len(known) :], changes)
         usual = found[0]
         if is_quick:
             self._quick[changes] = usual
@@ -205,14 +205,12 @@ class Player:
         own: dict[tuple[PlayedUnit, int], list[Guess]] = {}
         for guess, units in firsts.items():
             for unit in dict.fromkeys(units):
-                own.setdefault((unit, lane(guess)), []).append(guess)
-        plays = [(unit, some) for (unit, _), some in own.items()]
-        pairs = pool.map(lambda play: [play[0].changed(guess, changes) for guess in play[1]], plays)
-        played = {
-            (unit, guess): pair
-            for (unit, some), made in zip(plays, pairs, strict=True)
-            for guess, pair in zip(some, made, strict=True)
-        }
+                own.setdefault((unit, guess.lane), []).append(guess)
+
+        def play(unit: PlayedUnit, some: Sequence[Guess]) -> dict[tuple[PlayedUnit, Guess], _Pair]:
+            return {(unit, guess): unit.changed(guess, changes) for guess in some}
+
+        played = ChainMap(*pool.map(play, (unit for unit, _ in own), own.values()))
         return [
             _Compared(
                 [played[unit, guess] for unit in units],

@@ -152,6 +152,7 @@ class Guess(Value):
     latency: float = 1.0  # of operations that no wait stalled for: this factor times the usual latency
     has_contention: bool = True  # False: stalls at a busy unit stay as they are
     is_held: bool = False  # True: an operation took its time because of an older one that a change is about
+    lane: int = 0  # guesses of a lane play most tokens alike, one after the other
     order: int = 0  # of the latencies of an instruction among its executions; 0: as recorded
 
 
@@ -165,11 +166,14 @@ OTHERS = (
         "and changed ones held up those that return after them",
         latency=0.5,
         is_held=True,
+        lane=1,
     ),
     Guess(
-        "the range also tries: operations without a stalled wait have twice the usual latency", latency=2.0
+        "the range also tries: operations without a stalled wait have twice the usual latency",
+        latency=2.0,
+        lane=1,
     ),
-    Guess("the range also tries: contention between waves stays as recorded", has_contention=False),
+    Guess("the range also tries: contention between waves stays as recorded", has_contention=False, lane=2),
     Guess(_REORDERED, order=1),
     Guess(_REORDERED, order=2),
 )
