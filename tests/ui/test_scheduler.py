@@ -12,8 +12,14 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base.progress import Stage
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.panel import Panel, UiContext
-from rcv_py.ui.core.scheduler import WAKE_MS, Priority, Request, RequestOptions, Scheduler, State
-from rcv_py.ui.core.shared_results import AfterFindings
+from rcv_py.ui.core.scheduler import (
+    WAKE_MS,
+    LateVisibility,
+    Request,
+    RequestOptions,
+    Scheduler,
+    State,
+)
 from rcv_py.ui.core.tasks import Tasks
 from tests.support.limits import HANG_S
 from tests.ui.window import SAMPLE
@@ -150,7 +156,7 @@ def test_another_capture_ends_jobs_and_rests_but_not_what_is_wanted(ui: UiContex
 def test_background_work_waits_until_nothing_else_is_to_be_done(ui: UiContext, qtbot: QtBot) -> None:
     work, calls = Answers(ui), list[int]()
     background = ui.scheduler.request(
-        work.owner, lambda: calls.append(len(work.answers)), 1, priority=Priority.BACKGROUND
+        work.owner, lambda: calls.append(len(work.answers)), 1, is_background=True
     )
     work.request.ask()
     background.ask()
@@ -163,8 +169,8 @@ def test_background_work_waits_until_nothing_else_is_to_be_done(ui: UiContext, q
 
 
 def test_background_work_runs_beside_what_follows_the_findings(ui: UiContext, qtbot: QtBot) -> None:
-    last = Answers(ui, visibility=AfterFindings(Panel(ui).visibility, ui.results))
-    other, background = Answers(ui), Answers(ui, 1, priority=Priority.BACKGROUND)
+    last = Answers(ui, visibility=LateVisibility(Panel(ui).visibility, lambda: False, is_last=True))
+    other, background = Answers(ui), Answers(ui, 1, is_background=True)
     for work in (other, last, background):
         work.request.ask()
     qtbot.waitUntil(lambda: last.request.is_running and other.request.is_running)

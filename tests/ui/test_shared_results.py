@@ -16,7 +16,8 @@ from rcv_py.base.progress import Stage
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.shared_results import STREAM_MS, AfterFindings, SharedResults
+from rcv_py.ui.core.scheduler import LateVisibility
+from rcv_py.ui.core.shared_results import STREAM_MS, SharedResults
 from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, Tasks
 from tests.analysis.in_memory import jumps
 from tests.support.equal import differences
@@ -181,7 +182,7 @@ def test_what_comes_after_findings_waits_for_waves_and_findings(ui, open_in, tra
 
     shared.findings.find = find
     panel = Panel(ui)
-    last = AfterFindings(panel.visibility, shared)
+    last = LateVisibility(panel.visibility, lambda: shared.is_finding, is_last=True)
     open_in(trace, [trace.reader.read([0])])
     ui.session.busy.set((Stage("Reading waves", 0, len(trace.waves)),))
     shared.want("findings")
@@ -201,7 +202,7 @@ def test_what_comes_after_findings_waits_for_waves_and_findings(ui, open_in, tra
 def test_what_comes_after_findings_does_not_wait_for_those_nobody_wants(ui, open_in, trace, qtbot):
     shared, done = SharedResults(ui.session, ui.scheduler, {"whole": lambda *_: done.append(1)}), []
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    shared.want("whole", AfterFindings(Panel(ui).visibility, shared))
+    shared.want("whole", LateVisibility(Panel(ui).visibility, lambda: shared.is_finding))
     qtbot.waitUntil(lambda: bool(done))
 
 

@@ -31,12 +31,10 @@ from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.layout import boxed, column, row, split
 from rcv_py.ui.core.panel import LazyPanel, Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, push_button, tooltip
-from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.core.times import UNITS
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.links import LinkText
-from rcv_py.work.findings import FindingsAhead
 from rcv_py.work.machine import on_battery
 
 RESULT = "findings"
@@ -109,7 +107,7 @@ class TriagePanel(Panel):
         self.list.copied.connect(self.copy_one)
         self.page.anchorClicked.connect(self._clicked)
         self._fit = self.request(self._fit_list)
-        self._due = self.request(self._predict, PREDICT_MS, priority=Priority.BACKGROUND)
+        self._due = self.request(self._predict, PREDICT_MS, is_background=True)
         ui.session.trace.watch(self._open)
         ui.results.cell(RESULT).watch(self._take)
         for setting in (SETTING, ON_BATTERY):
@@ -188,13 +186,6 @@ class TriagePanel(Panel):
         self._saves = is_wanted and not self.ui.settings[ON_BATTERY] and on_battery()
         return is_wanted and not self._saves
 
-    def _ahead(self) -> FindingsAhead | None:
-        """Return the process that computes the findings of the open capture; None if the window does."""
-        session, trace = self.session, self.session.trace.value
-        if trace is None:
-            return None
-        return self.ui.results.findings.ahead_of(trace, session.waves.value, session.run_files)
-
     def _predict(self) -> None:
         """Play the suggested remedies, once no other request is pending."""
         trace, store, found = self.session.trace.value, self.session.store, self.findings
@@ -203,7 +194,8 @@ class TriagePanel(Panel):
         if self.session.is_streaming:
             self._due.ask(PREDICT_MS)
             return
-        held, stages, ahead = store.batches, self._stages, self._ahead()
+        held, stages, waves = store.batches, self._stages, self.session.waves.value
+        ahead = self.ui.results.findings.ahead_of(trace, waves, self.session.run_files)
 
         def job() -> Findings:
             if ahead is not None:

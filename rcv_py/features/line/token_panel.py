@@ -19,7 +19,8 @@ from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, allow, named, push_button, tooltip, with_tip
-from rcv_py.ui.core.shared_results import AfterFindings, waves_note
+from rcv_py.ui.core.scheduler import LateVisibility
+from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS
 from rcv_py.ui.plot.distribution_chart import DistributionChart
 from rcv_py.ui.table import command_text
@@ -73,7 +74,7 @@ class TokenDetailsPanel(Panel):
             button = push_button(name.capitalize(), Message(tip, name, keys), select, small=True)
             self.speeds[name] = named(button, Message("{0} execution", name.capitalize()))
         self._lay_out()
-        last = AfterFindings(self.visibility, ui.results)
+        last = LateVisibility(self.visibility, lambda: ui.results.is_finding, is_last=True)
         self._soon = self.request(self._compute, visibility=self.late)
         self._whole_soon = self.request(self._compute, visibility=last)
         self._all_soon = self.request(self._compute_all, visibility=self.late)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from enum import Enum
 from functools import partial
 from typing import Protocol, TypedDict, TypeVar, Unpack
@@ -18,17 +18,11 @@ from rcv_py.ui.core.frame_budget import FrameBudget, Importer, one_shot
 from rcv_py.ui.core.tasks import Tasks
 
 REST = 4  # while waves stream in, a job of n ms is not started again for n * REST ms
+LOOK_MS = 10  # between looks whether what comes first is done
 WAKE_MS = 10  # what is shown only for a moment, while panels change places, does not wake
 MORE = 2  # growth of the number of waves that makes another pass over all of them worth its cost
 
 Result = TypeVar("Result")
-
-
-class Priority(Enum):
-    """When a request may run."""
-
-    SHOWN = "as soon as the frame has time"
-    BACKGROUND = "while nothing else is to be done, except what follows the findings"
 
 
 class State(Enum):
@@ -65,7 +59,7 @@ class RequestOptions(TypedDict, total=False):
     """What is special about a request."""
 
     visibility: Waking  # it waits while this is asleep
-    priority: Priority  # by default `SHOWN`
+    is_background: bool  # it begins while nothing else is to be done, except what follows the findings
     always_rests: bool  # updates are some time apart whether or not waves stream in
 
 
@@ -86,7 +80,7 @@ class Request(QObject):
     ) -> None:
         super().__init__(owner)
         self.state = State.IDLE
-        self.is_background = options.get("priority") is Priority.BACKGROUND
+        self.is_background = options.get("is_background", False)
         self.waves = 0  # at the last doubling
         self.flag = AnswerFlag()  # of the newest job, if that takes one
         self._scheduler, self._session, self._owner = scheduler, scheduler.session, owner
@@ -306,38 +300,48 @@ class Visibility(QObject):
         self._wake_timer.stop()
         self._is_seen = True
         waiting, self._waiting = self._waiting, {}
-        for request in waiting:
-            if isValid(request):
-                request.woken()
+        for request in filter(isValid, waiting):
+            request.woken()
 
 
 class LateVisibility:
-    """A visibility that also sleeps until the first picture is painted and the first findings stand.
+    """A visibility that also sleeps while something comes first, such as the first picture or the findings.
 
-    For work that takes longer than the rest of a picture: its thread would hold Python's lock meanwhile.
+    For work whose thread would hold Python's lock or take a processor meanwhile.  `is_last`: as in `Waking`.
     """
 
-    is_last = False
-
-    def __init__(self, visibility: Visibility, importer: Importer) -> None:
-        self._visibility, self._importer = visibility, importer
+    def __init__(
+        self, visibility: Visibility, comes_first: Callable[[], bool], *, is_last: bool = False
+    ) -> None:
+        self._visibility, self._comes_first, self.is_last = visibility, comes_first, is_last
+        self._waiting: dict[Request, None] = {}
+        self._timer = one_shot(visibility, self._look, LOOK_MS)
 
     @property
     def is_asleep(self) -> bool:
         """Whether the widget sleeps, or other work comes first."""
-        return self._importer.holds_rest or self._visibility.is_asleep
+        return self._comes_first() or self._visibility.is_asleep
 
     @property
     def is_waking(self) -> bool:
-        """Whether the widget will be awake in a moment."""
-        return not self._importer.holds_rest and self._visibility.is_waking
+        """Whether requests will run in a moment."""
+        return not self._comes_first() and (bool(self._waiting) or self._visibility.is_waking)
 
     def on_wake(self, request: Request) -> None:
         """Call `woken` of a request once when the widget is visible and nothing comes first."""
-        if self._importer.holds_rest:
-            self._importer.after_the_rest(request.woken)
+        if self._comes_first():
+            self._waiting[request] = None
+            self._timer.start()
         else:
             self._visibility.on_wake(request)
+
+    def _look(self) -> None:
+        if self._comes_first():
+            self._timer.start()
+            return
+        waiting, self._waiting = self._waiting, {}
+        for request in filter(isValid, waiting):
+            request.woken()
 
 
 class Scheduler(QObject):
@@ -373,17 +377,20 @@ class Scheduler(QObject):
     @property
     def is_calm(self) -> bool:
         """Return whether the scheduler is idle apart from what waits for that after the first picture."""
-        is_free = self.tasks.idle and self.importer.is_idle and not FrameBudget.here().waiting
-        return is_free and not any(one.is_pending for one in self._living if not one.is_background)
+        return self._is_free(())
 
     @property
     def has_room(self) -> bool:
         """Return whether background work may begin."""
         last = [one for one in self._living if one.is_last]
-        is_free = self.tasks.running == sum(one.is_running for one in last) and self.importer.is_idle
-        is_free = is_free and not (self.importer.has_rest or FrameBudget.here().waiting)
+        return self._is_free(last) and not self.importer.has_rest
+
+    def _is_free(self, but: Collection[Request]) -> bool:
+        """Return whether nothing is computed or about to be called but some requests and the background."""
+        is_free = self.tasks.running == sum(one.is_running for one in but) and self.importer.is_idle
+        is_free = is_free and not FrameBudget.here().waiting
         return is_free and not any(
-            one.is_pending for one in self._living if not (one.is_background or one.is_last)
+            one.is_pending for one in self._living if not one.is_background and one not in but
         )
 
     @property

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec import field
 from msgspec.structs import replace
 from PySide6.QtCore import QObject
-from shiboken6 import isValid
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
@@ -28,8 +27,7 @@ from rcv_py.state.cell import Cell
 from rcv_py.state.incremental import AnswerFlag
 from rcv_py.state.session import Session
 from rcv_py.state.wave_store import Snapshot, WaveStore
-from rcv_py.ui.core.frame_budget import one_shot
-from rcv_py.ui.core.scheduler import MORE, Request, Scheduler, State, Visibility, Waking
+from rcv_py.ui.core.scheduler import MORE, Request, Scheduler, State, Waking
 from rcv_py.work.findings import FindingsAhead, FindingsInView, is_small
 
 if TYPE_CHECKING:  # it imports the drawing of wave rows
@@ -68,7 +66,6 @@ def waves_note(session: Session) -> str:
 
 
 STREAM_MS = 800
-LOOK_MS = 20  # between two looks whether findings stand
 IN_FINDINGS = ("rcv_py.analysis.whatif.hoist",)  # modules of objects in them
 
 Ask = Callable[[Reduction[Any, Any]], Any]  # the answer of a reduction over all waves read
@@ -202,47 +199,6 @@ class SharedResults(QObject):
     def close(self) -> None:
         """End the processes that compute findings."""
         self.findings.close()
-
-
-class AfterFindings:
-    """A visibility that also sleeps until the findings stand, while they are on their way.
-
-    For a detail that takes all waves of a large capture: it would take a processor from the findings.
-    """
-
-    is_last = True
-
-    def __init__(self, visibility: Visibility, results: SharedResults) -> None:
-        self._visibility, self._results = visibility, results
-        self._waiting: dict[Request, None] = {}
-        self._timer = one_shot(visibility, self._look, LOOK_MS)
-
-    @property
-    def is_asleep(self) -> bool:
-        """Whether the widget sleeps, or findings come first."""
-        return self._results.is_finding or self._visibility.is_asleep
-
-    @property
-    def is_waking(self) -> bool:
-        """Whether requests will run in a moment."""
-        return not self._results.is_finding and (bool(self._waiting) or self._visibility.is_waking)
-
-    def on_wake(self, request: Request) -> None:
-        """Call `woken` of a request once when the widget is visible and findings stand."""
-        if self._results.is_finding:
-            self._waiting[request] = None
-            self._timer.start()
-        else:
-            self._visibility.on_wake(request)
-
-    def _look(self) -> None:
-        if self._results.is_finding:
-            self._timer.start()
-            return
-        waiting, self._waiting = self._waiting, {}
-        for request in waiting:
-            if isValid(request):
-                request.woken()
 
 
 class PopulationCache:

@@ -69,15 +69,11 @@ Call = Callable[[], None]
 
 
 class Tasks(QObject):
-    """Runs pure functions off the UI thread.  A newer job of an owner mutes the older job.
-
-    Of the threads, one computes what follows the findings and one predicts, which takes seconds; the third
-    answers the user meanwhile.
-    """
+    """Runs pure functions off the UI thread.  A newer job of an owner mutes the older job."""
 
     failed = Signal(object, object)  # an exception that no `done` will receive, and the owner of the job
 
-    def __init__(self, threads: int = 3) -> None:
+    def __init__(self, threads: int = 3) -> None:  # one predicts, one follows the findings: both take seconds
         super().__init__()
         # The priority of reading processes, not lower: a thread that holds Python's lock delays the window.
         self._pool = ThreadPoolExecutor(threads, "rcv-task", initializer=lower_thread_priority)

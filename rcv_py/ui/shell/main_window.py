@@ -28,7 +28,6 @@ from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
-from rcv_py.ui.core.scheduler import Priority
 from rcv_py.ui.shell import menu_commands
 from rcv_py.ui.shell.docks import make_docks
 from rcv_py.ui.shell.errors import ErrorReporter
@@ -325,8 +324,8 @@ class MainWindow(QMainWindow):
             app.focusChanged.connect(self._focus_moved)
         self._soon = soon
         self.looks_at_health = True  # for the button that counts problems; False: for a picture, taken soon
-        want, last = partial(ui.results.want, "health"), Priority.BACKGROUND
-        self._spare = ui.scheduler.request(self, want, SPARE_MS, priority=last)
+        want = partial(ui.results.want, "health")
+        self._spare = ui.scheduler.request(self, want, SPARE_MS, is_background=True)
         soon.now()
 
     def show_with(self, path: Path | str) -> None:
