@@ -101,7 +101,8 @@ def _listed(file: Path, *_: int) -> CompiledFile:
             seen.add((one.target, symbol))
             allocated = descriptor_facts(raw, one.target.partition(":")[0], file.name)
             name = demangled(symbol[:NAME_LETTERS])
-            found.append(CompiledKernel(file / place / _escaped(symbol), one.target, symbol, name, allocated))
+            part = symbol.translate(_ESCAPED) if symbol.strip(".") else symbol.replace(".", "%2E")
+            found.append(CompiledKernel(file / place / part, one.target, symbol, name, allocated))
         if len(found) > MAX_KERNELS:
             many = Message("Of {0} the first {1:,} kernels are listed.", file.name, MAX_KERNELS)
             problems.warn(file.name, many, "Choose with --target, or name a smaller file.", Affects.CODE)
@@ -111,10 +112,6 @@ def _listed(file: Path, *_: int) -> CompiledFile:
 
 def _name(kernel: KernelCode) -> str:
     return kernel.name or f"{kernel.address:#x}"
-
-
-def _escaped(symbol: str) -> str:
-    return symbol.translate(_ESCAPED) if symbol.strip(".") else symbol.replace(".", "%2E")
 
 
 def chosen_kernels(path: Path, options: RawOptions) -> tuple[CompiledKernel, ...]:

@@ -243,11 +243,6 @@ def _device(made: Making) -> dict[str, Any]:
     return {"rows": [curve.name.replace("CU", trace.architecture.unit_name) for curve in curves]}
 
 
-def lists_of(inputs: ReportInputs) -> list[dict[str, Any]]:
-    """Return the lists that are not empty."""
-    return [one for make in LISTS if (one := make(inputs)).get("rows") or one.get("items")]
-
-
 def shown_text(text: str, most: int = 4_000) -> str:
     """Return text of a capture with invisible characters escaped, cut to a maximum length."""
     return words.visible(words.elide_right(text, most))
@@ -379,7 +374,7 @@ PARTS: Mapping[str, Callable[[Making], dict[str, Any] | Sequence[dict[str, Any]]
     "arrows": _arrows,
     "sources": _sources,
     "findings": _findings,
-    "lists": lambda made: lists_of(made.inputs),
+    "lists": lambda made: [one for of in LISTS if (one := of(made.inputs)).get("rows") or one.get("items")],
     "device": _device,
 }
 """Parts of the document by name; each of `lists` is shown under its own heading."""

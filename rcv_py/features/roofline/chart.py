@@ -201,7 +201,8 @@ class RooflineChart(QWidget):
             ends = (across.low / 10, ridge)
             painter.drawLine(*(QPointF(across.place(at), up.place(at * self.memory)) for at in ends))
         good = self._theme.role("good")
-        for peak, names in self.names_at.items():
+        for peak in dict.fromkeys(self.roofs.values()):  # several types may have the same
+            names = ", ".join(name for name, own in self.roofs.items() if own == peak)
             y, from_x = up.place(peak), across.place(peak / self.memory) if known else area.left()
             painter.setPen(QPen(good, 2))
             painter.drawLine(QPointF(from_x, y), QPointF(area.right(), y))
@@ -219,12 +220,6 @@ class RooflineChart(QWidget):
             y = min(spot.y(), area.bottom() - metrics.height())
             draw_text(painter, QRectF(spot.x(), y, width, metrics.height()), _MIDDLE_LEFT, text)
         painter.setClipping(False)
-
-    @property
-    def names_at(self) -> dict[float, str]:
-        """Return the names of the roofs by their peak: several types may have the same."""
-        peaks = dict.fromkeys(self.roofs.values())
-        return {peak: ", ".join(name for name, own in self.roofs.items() if own == peak) for peak in peaks}
 
     @property
     def why_above(self) -> str:
