@@ -169,7 +169,7 @@ def test_background_work_waits_until_nothing_else_is_to_be_done(ui: UiContext, q
 
 
 def test_background_work_runs_beside_what_follows_the_findings(ui: UiContext, qtbot: QtBot) -> None:
-    last = Answers(ui, visibility=LateVisibility(Panel(ui).visibility, lambda: False, is_last=True))
+    last = Answers(ui, visibility=LateVisibility(Panel(ui).visibility, lambda: False))
     other, background = Answers(ui), Answers(ui, 1, is_background=True)
     for work in (other, last, background):
         work.request.ask()

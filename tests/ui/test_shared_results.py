@@ -182,7 +182,7 @@ def test_what_comes_after_findings_waits_for_waves_and_findings(ui, open_in, tra
 
     shared.findings.find = find
     panel = Panel(ui)
-    last = LateVisibility(panel.visibility, lambda: shared.is_finding, is_last=True)
+    last = LateVisibility(panel.visibility, lambda: shared.is_finding)
     open_in(trace, [trace.reader.read([0])])
     ui.session.busy.set((Stage("Reading waves", 0, len(trace.waves)),))
     shared.want("findings")

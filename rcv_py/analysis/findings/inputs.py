@@ -252,9 +252,8 @@ class FindingInputs:
         table, code = self.attribution, self.trace.code
         patterns = table.cause.astype(np.uint8)
         waits = np.isin(patterns, (Cause.WAIT_LOAD, Cause.WAIT_STORE, Cause.MEMORY_QUEUE))
-        is_atomic = ["_atomic_" in text.partition(" ")[0] for text in code.text]
-        for pattern, own in ((Cause.WAIT_ATOMIC, is_atomic), (SCRATCH, map(is_scratch, code.text))):
-            named = np.array([*own, False], dtype=bool)
+        for pattern, says in ((Cause.WAIT_ATOMIC, is_atomic), (SCRATCH, is_scratch)):
+            named = np.append([says(text) for text in code.text], False).astype(bool)
             patterns[waits & (named[table.line] | named[table.producer])] = pattern  # -1: the last entry
         return patterns
 
@@ -385,3 +384,8 @@ def is_scratch(text: str) -> bool:
     """Whether an instruction reads or writes the private memory of a wave."""
     is_buffer = text.startswith(("buffer_load", "buffer_store"))
     return text.startswith("scratch_") or (is_buffer and " s32 " in text and "offset:" in text)
+
+
+def is_atomic(text: str) -> bool:
+    """Whether an instruction is an atomic operation on memory."""
+    return "_atomic_" in text.partition(" ")[0]

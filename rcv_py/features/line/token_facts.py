@@ -59,10 +59,7 @@ class TokenFacts(Value):
 
 
 def facts_job(ui: UiContext, *, has_causes: bool = True) -> Callable[[], TokenFacts]:
-    """Return a function that collects the facts of the selected instruction; it touches no mutable state.
-
-    Causes take all waves of the shader engine.
-    """
+    """Return a function that collects the facts of the selected instruction; it touches no mutable state."""
     session = ui.session
     trace, line, hit, store = session.trace.value, session.line, session.selection.value.hit, session.store
     assert trace is not None

@@ -74,7 +74,7 @@ class TokenDetailsPanel(Panel):
             button = push_button(name.capitalize(), Message(tip, name, keys), select, small=True)
             self.speeds[name] = named(button, Message("{0} execution", name.capitalize()))
         self._lay_out()
-        last = LateVisibility(self.visibility, lambda: ui.results.is_finding, is_last=True)
+        last = LateVisibility(self.visibility, lambda: ui.results.is_finding)
         self._soon = self.request(self._compute, visibility=self.late)
         self._whole_soon = self.request(self._compute, visibility=last)
         self._all_soon = self.request(self._compute_all, visibility=self.late)
@@ -137,7 +137,7 @@ class TokenDetailsPanel(Panel):
         # Imported when an instruction is selected: the first painting does not wait for attribution.
         from rcv_py.features.line.token_facts import facts_job  # noqa: PLC0415 - as said above
 
-        if self._last.is_asleep:
+        if self._last.is_asleep:  # causes take all waves of the shader engine
             self._whole_soon.ask()
         self._soon.run(facts_job(self.ui, has_causes=not self._last.is_asleep), self._take)
 

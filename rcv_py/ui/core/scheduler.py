@@ -23,6 +23,7 @@ WAKE_MS = 10  # what is shown only for a moment, while panels change places, doe
 MORE = 2  # growth of the number of waves that makes another pass over all of them worth its cost
 
 Result = TypeVar("Result")
+After = Callable[[Callable[[], object]], object]  # calls a function once something is done
 
 
 class State(Enum):
@@ -307,15 +308,17 @@ class Visibility(QObject):
 class LateVisibility:
     """A visibility that also sleeps while something comes first, such as the first picture or the findings.
 
-    For work whose thread would hold Python's lock or take a processor meanwhile.  `is_last`: as in `Waking`.
+    For work whose thread would hold Python's lock or take a processor meanwhile.
     """
 
     def __init__(
-        self, visibility: Visibility, comes_first: Callable[[], bool], *, is_last: bool = False
+        self, visibility: Visibility, comes_first: Callable[[], bool], after: After | None = None
     ) -> None:
-        self._visibility, self._comes_first, self.is_last = visibility, comes_first, is_last
+        """Look again when `after` calls, without it every few milliseconds: that is for what comes last."""
+        self._visibility, self._comes_first, self.is_last = visibility, comes_first, after is None
         self._waiting: dict[Request, None] = {}
-        self._timer = one_shot(visibility, self._look, LOOK_MS)
+        timer = one_shot(visibility, self._look, LOOK_MS)
+        self._after = after or (lambda look: timer.start())
 
     @property
     def is_asleep(self) -> bool:
@@ -331,13 +334,13 @@ class LateVisibility:
         """Call `woken` of a request once when the widget is visible and nothing comes first."""
         if self._comes_first():
             self._waiting[request] = None
-            self._timer.start()
+            self._after(self._look)
         else:
             self._visibility.on_wake(request)
 
     def _look(self) -> None:
         if self._comes_first():
-            self._timer.start()
+            self._after(self._look)
             return
         waiting, self._waiting = self._waiting, {}
         for request in filter(isValid, waiting):
@@ -382,16 +385,13 @@ class Scheduler(QObject):
     @property
     def has_room(self) -> bool:
         """Return whether background work may begin."""
-        last = [one for one in self._living if one.is_last]
-        return self._is_free(last) and not self.importer.has_rest
+        return self._is_free([one for one in self._living if one.is_last]) and not self.importer.has_rest
 
     def _is_free(self, but: Collection[Request]) -> bool:
         """Return whether nothing is computed or about to be called but some requests and the background."""
+        others = (one for one in self._living if not one.is_background and one not in but)
         is_free = self.tasks.running == sum(one.is_running for one in but) and self.importer.is_idle
-        is_free = is_free and not FrameBudget.here().waiting
-        return is_free and not any(
-            one.is_pending for one in self._living if not one.is_background and one not in but
-        )
+        return is_free and not FrameBudget.here().waiting and not any(one.is_pending for one in others)
 
     @property
     def has_background_work(self) -> bool:
