@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import ChainMap, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import cache
@@ -16,15 +16,7 @@ from rcv_py.analysis.whatif.ceilings import Ceilings
 from rcv_py.analysis.whatif.changes import Change, MoreWaves, changes_text, repeated
 from rcv_py.analysis.whatif.critical_path import PathTable, path_table
 from rcv_py.analysis.whatif.event_loop import Board, Played, play
-from rcv_py.analysis.whatif.recording import (
-    OTHERS,
-    USUAL,
-    Guess,
-    Recording,
-    arbitrated,
-    recording,
-    reordered,
-)
+from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, arbitrated, recording, reordered
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.record import Value
@@ -210,7 +202,8 @@ class Player:
         def play(unit: PlayedUnit, some: Sequence[Guess]) -> dict[tuple[PlayedUnit, Guess], _Pair]:
             return {(unit, guess): unit.changed(guess, changes) for guess in some}
 
-        played = ChainMap(*pool.map(play, (unit for unit, _ in own), own.values()))
+        lanes = pool.map(play, (unit for unit, _ in own), own.values())
+        played = {key: pair for lane in lanes for key, pair in lane.items()}
         return [
             _Compared(
                 [played[unit, guess] for unit in units],

@@ -185,8 +185,8 @@ class Panel(QWidget):
         self.ui, self.session = ui, ui.session
         self.remembered: dict[str, Remembers | QAbstractButton | QSplitter] = {}  # parts that keep a state
         self.visibility = Visibility(self)
-        rest = ui.scheduler.importer
-        self.late = LateVisibility(self.visibility, lambda: rest.holds_rest, rest.after_the_rest)
+        importer = ui.scheduler.importer
+        self.late = LateVisibility(self.visibility, lambda: importer.holds_rest, importer.after_the_rest)
         if ui.is_docked:
             self.visibility.allow_sleep()
         self._jobs: dict[str, Request] = {}  # by topic

@@ -188,9 +188,8 @@ class SharedResults(QObject):
 
     @property
     def is_finding(self) -> bool:
-        """Return whether findings are on their way: all waves are still being read, or they are computed."""
-        findings = self._results["findings"]
-        return findings.session.is_streaming or findings.is_coming
+        """Return whether findings are on their way: waves are still being read, or they are computed."""
+        return self._results["findings"].is_coming
 
     def stage(self, name: str) -> Stage | None:
         """Return the stage of the answer under way, None if there is none or it is unknown."""
@@ -235,7 +234,7 @@ class _Result(QObject):
         super().__init__(parent)
         self._all, self._scheduler = parent, parent.scheduler
         self.cell: Cell[Any] = Cell(None)
-        self._name, self.session, self._job = name, session, job
+        self._name, self._session, self._job = name, session, job
         self._of_rows = isinstance(job, LazyJob) and job.of_rows
         self._by_name = isinstance(job, LazyJob) and job.by_name
         self._is_wanted = False  # whether or not its panels are visible
@@ -278,9 +277,10 @@ class _Result(QObject):
 
     @property
     def is_coming(self) -> bool:
-        """Return whether an answer is computed, or will be as soon as there is time."""
+        """Return whether waves are still being read, or an answer is computed or will be in a moment."""
         is_importing = isinstance(self._job, LazyJob) and not self._scheduler.importer.is_idle
-        return is_importing or self.request.state not in (State.IDLE, State.HIDDEN)
+        is_due = self.request.state not in (State.IDLE, State.HIDDEN)
+        return self._session.is_streaming or is_importing or is_due
 
     def on_wake(self, request: Request) -> None:
         """Run a request when a widget is visible."""
@@ -298,7 +298,7 @@ class _Result(QObject):
             self.request.update()
 
     def _update_at_the_end(self) -> None:
-        if not self.session.is_streaming:
+        if not self._session.is_streaming:
             self._update()
 
     def _is_answered(self, store: WaveStore, name: str, is_streaming: bool) -> bool:
@@ -312,11 +312,11 @@ class _Result(QObject):
 
     def _compute(self) -> bool:
         """Begin a new answer if one is due; return whether it was."""
-        trace, store = self.session.trace.value, self.session.store
+        trace, store = self._session.trace.value, self._session.store
         if trace is None or store is None:
             return False
-        name, is_streaming = self.session.waves.value, self.session.is_streaming
-        ahead = self._all.findings.ahead_of(trace, name, self.session.run_files) if self._by_name else None
+        name, is_streaming = self._session.waves.value, self._session.is_streaming
+        ahead = self._all.findings.ahead_of(trace, name, self._session.run_files) if self._by_name else None
         if ahead is not None and not is_streaming:
             return self._wait_for(ahead, (store.batches, name, False))
         if isinstance(self._job, LazyJob):
@@ -365,7 +365,7 @@ class _Result(QObject):
         self.request.ask()
 
     def _take(self, answer: Any) -> None:
-        self.session.report(self._name, getattr(answer, "problems", ()))
+        self._session.report(self._name, getattr(answer, "problems", ()))
         self.cell.set(answer)
 
     def _answer(
@@ -385,7 +385,7 @@ class _Result(QObject):
             return read.of_all(job, rows, flag)
         rest: dict[str, Any] = {}
         if self._by_name:
-            files = self.session.run_files
+            files = self._session.run_files
             rest = ({"waves": name} if name != WORKING else {}) | ({"run_files": files} if files else {})
         return job(trace, read.batches, *([] if rows is None else [rows]), **rest)
 
