@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from errno import EDQUOT, EIO, ENOSPC
@@ -62,7 +61,9 @@ def _exit_code(words: list[str], cache: CaptureCache | None, spoken: ExitStack) 
             _silence()
             complain(Message("The output cannot be written: {0}.", error.strerror))
             return ExitCode.USAGE
-        traceback.print_exc()
+        from traceback import print_exc  # noqa: PLC0415 - after a bug alone
+
+        print_exc()
         said = translated("this is a bug. Please report it with:")
         print(f"rcv: {said} rcv {visible(' '.join(words))}", file=sys.stderr)
         return ExitCode.BUG

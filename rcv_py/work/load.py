@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from functools import cached_property, partial
 from operator import ne
 from queue import SimpleQueue
 from threading import Lock, RLock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -24,7 +23,11 @@ from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
 from rcv_py.work.machine import cores, memory
-from rcv_py.work.pool import WorkerPool, WorkerStopped
+
+if TYPE_CHECKING:  # of processes alone, whose modules take 15 ms to import
+    from concurrent.futures import Future
+
+    from rcv_py.work.pool import WorkerPool
 
 STAGE = "Reading waves"
 PROCESS_BYTES = 24 << 20  # bytes of files that justify another process
@@ -108,6 +111,8 @@ class WaveStream:
         """
         if not self.processes or self._pool is not None:
             return
+        from rcv_py.work.pool import WorkerPool  # noqa: PLC0415 - as above
+
         self._pool = WorkerPool(
             partial(_prepared, self._reader, self._trace, self._lod),
             self.processes,
@@ -155,6 +160,8 @@ class WaveStream:
                 yield batch
 
     def _from_processes(self) -> Iterator[WaveBatch]:
+        from rcv_py.work.pool import WorkerStopped  # noqa: PLC0415 - as above
+
         self.begin()
         assert self._pool is not None
         try:

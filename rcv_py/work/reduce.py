@@ -16,10 +16,9 @@ are missing, as if their files were damaged, and the reason is listed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -32,7 +31,11 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 from rcv_py.tuning import memory
 from rcv_py.work import load
-from rcv_py.work.pool import WorkerPool, WorkerStopped
+
+if TYPE_CHECKING:  # as in `load`
+    from concurrent.futures import Future
+
+    from rcv_py.work.pool import WorkerPool
 
 SLAB_BYTES = 6 << 20  # bytes of the files of the waves that begin in a slab: a quarter of a million tokens
 STRIPS_A_WORKER = 4  # of the remaining work: the last strips are short, so that all workers end together
@@ -239,6 +242,8 @@ class Reducer(Answers):
     def _pooled(
         self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]
     ) -> Iterator[tuple[Strip, StripResult]]:
+        from rcv_py.work.pool import WorkerPool, WorkerStopped  # noqa: PLC0415 - as above
+
         if self._pool is None:
             self._pool = WorkerPool(
                 partial(map_strip, self.trace),

@@ -11,7 +11,6 @@ from rcv_py.base.text import Message, count, percent, plural, short_kernel
 from rcv_py.cli import opening
 from rcv_py.cli.answer import CommandAnswer, Facts, listing
 from rcv_py.cli.opening import ChosenWaves, counted_waves, refuse_unrun
-from rcv_py.features.compat.command import like_analyzer
 from rcv_py.features.hotspot import result
 from rcv_py.features.hotspot.options import HotspotOptions
 from rcv_py.features.occupancy.result import limits_in_short
@@ -30,6 +29,8 @@ def run(options: HotspotOptions) -> CommandAnswer:
         trace = opening.opened(options)
         opening.warn(trace)
         refuse_unrun(trace, "costs")
+        from rcv_py.features.compat.command import like_analyzer  # noqa: PLC0415 - rarely asked for
+
         return like_analyzer(trace, options)
     if options.bins is not None:
         return _histogram(options)

@@ -2,9 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import Message
@@ -12,9 +11,12 @@ from rcv_py.formats.input.run_places import SOURCE_MAP
 from rcv_py.formats.uiout.local_sources import rule_of
 from rcv_py.model.trace import Trace
 
+if TYPE_CHECKING:  # its import takes 3 ms, and most captures are not raw
+    from concurrent.futures import Executor
+
 DECODERS = ("auto", "own", "official")
 AUTO, OWN, OFFICIAL = DECODERS
-Jobs = Callable[[list[int]], AbstractContextManager[Executor]]
+Jobs = Callable[[list[int]], "AbstractContextManager[Executor]"]
 """Gives an executor for files of the given sizes in bytes."""
 Early = Callable[[Trace], None]
 """Is shown the beginning of a capture, as a trace of its own."""
