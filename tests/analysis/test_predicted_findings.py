@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import SMALL, Findings, RemedyExperiment
-from rcv_py.analysis.findings.predicted import NOTHING_HELPS, predicted
+from rcv_py.analysis.findings.predicted import NONE_ADVISED, NOTHING_HELPS, predicted
 from rcv_py.analysis.findings.remedies import LIMITS, PLAYED, remedies
 from rcv_py.analysis.whatif.changes import IssueWithoutGaps, Latency, MoveLater, PrefetchIteration
 from rcv_py.analysis.whatif.event_loop import play
@@ -71,10 +71,11 @@ def test_findings_are_ranked_by_what_is_predicted(trace: Trace) -> None:
 def test_a_prediction_is_of_the_kernel(with_nops: Trace) -> None:
     """Traced waves that were there for half of the launch change half of it."""
     plain, player = found_in(with_nops)
-    half = replace(plain, working_share=plain.working_share / 2)
+    large = replace(plain, findings=tuple(replace(one, gain=1.0) for one in plain.findings))
+    half = replace(large, working_share=plain.working_share / 2)
     nops, halved = (
         next(one for one in predicted(of, player).findings if one.name == "hazard-nops")
-        for of in (replace(plain, findings=tuple(replace(one, gain=1.0) for one in plain.findings)), half)
+        for of in (large, half)
     )
     assert halved.predicted.gain == pytest.approx(nops.predicted.gain / 2)
     alone = player.predict(nops.trial.changes)
@@ -83,7 +84,7 @@ def test_a_prediction_is_of_the_kernel(with_nops: Trace) -> None:
 
 def test_nothing_helps_is_an_answer() -> None:
     plain, player = found_in(sample_trace("matmul_small"))
-    short = tuple(one for one in plain.findings if one.name == "exposed-lds")
+    short = tuple(replace(one, gain=0.5) for one in plain.findings if one.name == "exposed-lds")
     assert -player.predict(short[0].trial.changes).share < 0.01
     found = predicted(replace(plain, findings=short), player)
     assert found.why == NOTHING_HELPS
@@ -94,7 +95,26 @@ def test_findings_without_a_trial_stay_as_they_are() -> None:
     plain, player = found_in(sample_trace("matmul_small"))
     tail = replace(plain, findings=tuple(one for one in plain.findings if one.trial is None))
     assert tail.findings
-    assert predicted(tail, player) is tail
+    assert predicted(tail, player).findings == tail.findings
+    assert not predicted(tail, player).predictions
+
+
+def test_a_finding_that_its_bound_makes_small_is_not_predicted_but_its_remedy_is_tested() -> None:
+    """Of at most 1 % a prediction tells no more, but a remedy that costs 5 % is no advice all the same."""
+    plain, player = found_in(sample_trace("matmul_small"))
+    large = next(one for one in plain.findings if one.name == "exposed-vector-load")
+    small = replace(large, gain=0.01, hot=(), others=())
+    assert small.is_small_by_bound
+    assert not large.is_small_by_bound
+    kept = predicted(replace(plain, findings=(small,)), player)
+    (one,) = kept.findings
+    assert (one.predicted, one.limit, one.remedy, one.trial) == (None, None, small.remedy, small.trial)
+    assert not kept.predictions
+    slow = RemedyExperiment((Latency(units=("vmem",), factor=4.0),))
+    assert player.predict(slow.changes).share > 0.05
+    (one,) = predicted(replace(plain, findings=(replace(small, trial=slow),)), player).findings
+    assert one.remedy.startswith(NONE_ADVISED)
+    assert (one.predicted, one.trial) == (None, None)
 
 
 def test_data_an_iteration_ahead_are_those_of_the_execution_before(one: Recording) -> None:
@@ -134,7 +154,7 @@ def test_what_is_prompt_waits_for_counters_all_the_same(one: Recording) -> None:
 def test_a_range_without_width_is_explained_beside_the_predictions() -> None:
     """A change of an instruction that never runs changes nothing, under every guess."""
     plain, player = found_in(sample_trace("matmul_small"))
-    nops = next(one for one in plain.findings if one.name == "hazard-nops")
+    nops = next(replace(one, gain=1.0) for one in plain.findings if one.name == "hazard-nops")
     why = f"{capitalized(NOTHING)}."
     assert why not in predicted(replace(plain, findings=(nops,)), player).guesses
     nothing = replace(nops, trial=RemedyExperiment((Latency(lines=(0,), cycles=0),)))

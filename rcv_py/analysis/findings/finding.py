@@ -197,6 +197,11 @@ class Finding(Value):
         return not (self.can_gain or self.hot)
 
     @property
+    def is_small_by_bound(self) -> bool:
+        """Whether its bound makes it small, so that a prediction would add nothing."""
+        return self.is_upper_bound and self.is_small
+
+    @property
     def gain_row(self) -> str:
         """`≤ 22 % → 1.6 % (0–20); limit 21 %`, of the kernel's duration or the samples; "" if not ranked.
 

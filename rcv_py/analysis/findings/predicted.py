@@ -42,7 +42,7 @@ BASE = (
 )
 NOTHING_HELPS = (
     "No remedy of a finding would gain 2 % of the kernel's duration: by replaying the "
-    "recording, or by its bound where it cannot be replayed."
+    "recording, or by its bound."
 )
 NONE_ADVISED = "No remedy is advised."
 MOVES = {"hoist-batch", "hoist"}  # of these the one that gains more
@@ -129,7 +129,7 @@ def predicted(found: Findings, player: Player, report: Report = silent) -> Findi
         tried.append(trials.tried(finding))
     findings = tuple(sorted(tried, key=partial(place_of, found.bound_class)))
     if not trials.played:
-        return found
+        return replace(found, findings=findings)
     is_calm = not any(one.rank == RANKED and one.expected >= SMALL for one in findings)
     why = NOTHING_HELPS if is_calm else "" if found.why == CALM else found.why
     cuts = dict.fromkeys(note for one in trials.played.values() for note in one.notes)
@@ -152,16 +152,20 @@ class _Trials:
     def tried(self, finding: Finding) -> Finding:
         """Return a finding with the predictions of its remedy and its limit.
 
-        A remedy that would slow the kernel down is not advised, but the next that fits and does not.
+        A remedy that would slow the kernel down is not advised, but the next that fits and does not.  Of a
+        finding that its bound makes small, no more is predicted than that.
         """
         trial = finding.trial
         if finding.rank != RANKED or trial is None:
             return finding
-        advice, own, slower = self._chosen(finding, trial)
-        limit, of_limit = self._limit(trial, finding)
+        advice, slower = self._chosen(finding, trial)
+        own, limit, of_limit = None, None, None if advice is None else advice.trial
+        if not finding.is_small_by_bound:
+            own = None if advice is None else self._own_gain(advice, finding)
+            limit, of_limit = self._limit(trial, finding)
         if advice is None:
             none = join_texts(" ", (NONE_ADVISED, *slower))
-            advice, own = RemedyAdvice(none, "", "", of_limit), None
+            advice = RemedyAdvice(none, "", "", of_limit)
         elif slower:
             advice = advice._replace(text=join_texts(" ", (advice.text, *slower)))
         is_replayed = own is not None
@@ -175,24 +179,21 @@ class _Trials:
             limit=_most(own, limit) if is_replayed and limit is not None else None,
         )
 
-    def _chosen(
-        self, finding: Finding, trial: RemedyExperiment
-    ) -> tuple[RemedyAdvice | None, Predicted | None, list[str]]:
-        """Return what to advise and its own gain, and sentences on remedies that would take longer."""
+    def _chosen(self, finding: Finding, trial: RemedyExperiment) -> tuple[RemedyAdvice | None, list[str]]:
+        """Return what to advise, and sentences on remedies that would take longer."""
         first = RemedyAdvice(finding.remedy, finding.remedy_id, finding.effort, trial)
         advices, slower = (first, *finding.others), list[str]()
         for place, one in enumerate(advices):
             own = self._own_gain(one, finding, is_quick=True)
             if own is None:
-                return one, None, slower
+                return one, slower
             if own.gain >= -LEAST:
                 others = [other for other in advices[place + 1 :] if {one.id, other.id} <= MOVES]
                 tried = [(self._own_gain(other, finding, is_quick=True), other) for other in others]
                 moves = [(own, one), *((more, other) for more, other in tried if more is not None)]
-                best = max(moves, key=lambda move: move[0].gain)[1]
-                return best, self._own_gain(best, finding), slower
+                return max(moves, key=lambda move: move[0].gain)[1], slower
             slower.append(Message(SLOWER, signed_percent(-own.gain), one.trial.text if one.trial else ""))
-        return None, None, slower
+        return None, slower
 
     def _own_gain(
         self, advice: RemedyAdvice, finding: Finding, *, is_quick: bool = False

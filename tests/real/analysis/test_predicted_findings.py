@@ -2,8 +2,9 @@
 
 from msgspec.structs import replace
 
-from rcv_py.analysis.findings.finding import SMALL
+from rcv_py.analysis.findings.finding import SMALL, RemedyExperiment
 from rcv_py.analysis.findings.predicted import NOTHING_HELPS, predicted
+from rcv_py.analysis.whatif.changes import Latency
 from tests.analysis.test_predicted_findings import (
     first_recording,
     found_in,
@@ -23,7 +24,9 @@ one = fixture_of(lambda: first_recording(real_trace("pa_mqa_small")), scope="mod
 
 def test_nothing_helps_is_an_answer() -> None:
     plain, player = found_in(real_trace("flash_attn_small_after"))
-    barrier = tuple(one for one in plain.findings if one.name == "barrier-skew")
-    found = predicted(replace(plain, findings=barrier), player)
+    (ahead,) = (one for one in plain.findings if one.name == "exposed-lds-dma")
+    assert ahead.gain > SMALL
+    other = RemedyExperiment((Latency(lines=(0,), cycles=0),))  # the first instruction is no memory operation
+    found = predicted(replace(plain, findings=(replace(ahead, trial=other),)), player)
     assert found.why == NOTHING_HELPS
     assert all(one.most < SMALL or one.expected < SMALL for one in found.findings)
