@@ -14,6 +14,7 @@ a wave waits at a barrier, which any other wave may open, events of its SIMD are
 All of the loop's state is in three arrays, because each array that a function takes costs time to compile.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from threading import Lock
 from typing import NamedTuple, Self
@@ -132,15 +133,14 @@ class Board:
         if shown is None or len(shown) != tokens:
             shown, self._tokens = None, _aligned((ROW + len(APART)) * tokens, NARROW.dtype)
         for place, name in COLUMNS.items():
-            if len(rows := _changed(recording, shown, name)):
+            if len(rows := _changed(recording, shown, [name])):
                 self._write(rows * ROW + place, getattr(recording, name)[rows])
         if shown is None or recording.await_first is not shown.await_first:
             first = recording.await_first
             for place, column in ((AWAIT, first[:-1]), (AWAIT_END, first[1:])):
                 self._write(slice(place, ROW * tokens, ROW), column)
-        for name in IN_WORD:
-            if len(rows := _changed(recording, shown, name)):
-                self._write(rows * ROW + WORD, _words(recording, rows))
+        if len(rows := _changed(recording, shown, IN_WORD)):
+            self._write(rows * ROW + WORD, _words(recording, rows))
         for place, name in enumerate(APART, ROW):
             if shown is None or getattr(recording, name) is not getattr(shown, name):
                 self._write(slice(place * tokens, (place + 1) * tokens), getattr(recording, name))
@@ -251,12 +251,13 @@ def _queues(recording: Recording) -> int:
     return int(recording.queue.max(initial=0)) + 1
 
 
-def _changed(recording: Recording, shown: Recording | None, name: str) -> np.ndarray:
-    """Return the tokens whose number in a column is not the one that is shown, int64."""
+def _changed(recording: Recording, shown: Recording | None, names: Sequence[str]) -> np.ndarray:
+    """Return the tokens of which a number in these columns is not the one that is shown, int64."""
     if shown is None:
         return np.arange(len(recording))
-    new, old = getattr(recording, name), getattr(shown, name)
-    return np.flatnonzero(new != old) if new is not old else np.zeros(0, dtype=np.int64)
+    pairs = [(getattr(recording, name), getattr(shown, name)) for name in names]
+    differs = [new != old for new, old in pairs if new is not old]
+    return np.flatnonzero(np.logical_or.reduce(differs)) if differs else np.zeros(0, dtype=np.int64)
 
 
 def _words(recording: Recording, rows: np.ndarray) -> np.ndarray:
