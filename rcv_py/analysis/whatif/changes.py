@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 from rcv_py.analysis.attribution.lines import BRANCH, LDS, SMEM, VMEM
 from rcv_py.analysis.whatif.wave_slots import LAUNCH, pooled, residents
 from rcv_py.base.record import Value
-from rcv_py.base.runs import borders, ranges, starts_run
+from rcv_py.base.runs import ascending, borders, ranges, starts_run
 from rcv_py.base.text import Message, some
 
 if TYPE_CHECKING:  # its import takes longer than to name a change
@@ -193,7 +193,7 @@ class Merge(Value):
         speed = np.array([BYTES_A_CYCLE.get(unit, 1) for unit in range(int(recording.unit.max()) + 1)])
         needed = -(-moved[wide] // speed[recording.unit[wide]])
         hold[wide] = np.maximum(hold[wide], needed.astype(np.int64))
-        key = np.unique(recording.waiting * len(recording) + stand_in[recording.awaited])
+        key = ascending(recording.waiting * len(recording) + stand_in[recording.awaited])
         counts = np.bincount(key // len(recording), minlength=len(recording))
         changed = replace(
             recording, service=service, hold=hold, await_first=borders(counts), awaited=key % len(recording)

@@ -31,7 +31,7 @@ from rcv_py.analysis.attribution.stream import TokenStream, engine_stream
 from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, in_time, pipe, returns, seen, serve
 from rcv_py.base.record import Record, Value
-from rcv_py.base.runs import borders, starts_run
+from rcv_py.base.runs import ascending, borders, starts_run
 from rcv_py.model.columns import memoized
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -323,7 +323,7 @@ def _awaits(stream: TokenStream) -> _Awaits:
     """Return the operations that tokens wait for, and where each token's operations begin."""
     links, n = stream.links, len(stream)
     wait = links.token[links.row_of]
-    key = np.unique(wait * n + links.producers)  # an operation counts once for a wait on both its counters
+    key = ascending(wait * n + links.producers)  # an operation counts once for a wait on both its counters
     wait, awaited = key // max(n, 1), key % max(n, 1)
     is_loose = np.zeros(n, dtype=bool)
     is_loose[links.token[~links.is_ordered]] = True
@@ -348,7 +348,7 @@ def _with_results(stream: TokenStream, awaits: _Awaits) -> tuple[_Awaits, np.nda
     known = np.where(writes, np.maximum(least, 0), 0)
     latency[writer] = known[stream.line[writer]]
     wait = np.repeat(np.arange(n), np.diff(awaits.await_first))
-    key = np.unique(np.concatenate([wait * n + awaits.awaited, reader * n + writer]))
+    key = ascending(np.concatenate([wait * n + awaits.awaited, reader * n + writer]))
     counts = np.bincount(key // n, minlength=n)
     return replace(awaits, await_first=borders(counts), awaited=key % n), latency
 
