@@ -67,7 +67,7 @@ def occupancy(inputs: FindingInputs) -> Iterator[finding.Finding]:
         is_upper_bound=False,
         share=cycles / max(1, work.resident),
         sentence=Message(
-            "A SIMD holds {0:.1f} waves in the mean, {1} at most; {2}, of {3} that the device can hold. In "
+            "A SIMD holds {0:.1f} waves on average, {1} at most; {2}, of {3} that the device can hold. In "
             "{4} of the cycles with a wave nothing happens: none issues, and the matrix unit does not work.",
             mean,
             count(resident.peak),
@@ -119,7 +119,7 @@ def ramp_up(inputs: FindingInputs) -> Iterator[finding.Finding]:
     begin, end = numbers.begin, numbers.begin + numbers.ramp
     text = (
         "It takes {0} of {1} cycles ({2} of the kernel's duration) until nine tenths of "
-        "the peak of {3} are resident, {4:,.1f} in the mean."
+        "the peak of {3} are resident, {4:,.1f} on average."
     )
     evidence = (window_of(begin, end, "the ramp-up"),)
     found = _below_peak(inputs, curve, "ramp-up", text, begin=begin, end=end, evidence=evidence)
@@ -176,7 +176,7 @@ def tail(inputs: FindingInputs) -> Iterator[finding.Finding]:
     of_last = (wave_of(inputs, row, "the traced wave that ends last") for row in last)
     text = (
         "For the last {0} of {1} cycles ({2}) at most half of the peak of {3} is resident, "
-        "{4:,.1f} in the mean."
+        "{4:,.1f} on average."
     )
     evidence = (window_of(begin, numbers.end, "the tail"), *of_last)
     yield _below_peak(inputs, curve, "grid-tail", text, begin=begin, end=numbers.end, evidence=evidence)

@@ -119,7 +119,7 @@ def by_scope(inputs: FindingInputs) -> Iterator[Finding]:
 
 def _sentences(inputs: FindingInputs, spans: MarkerSpans, costs: ScopeCosts, row: int) -> Iterator[str]:
     yield Message(
-        "Entered {0}, on {1}: {2} cycles in the mean, {3} to {4}.",
+        "Entered {0}, on {1}: {2} cycles on average, {3} to {4}.",
         plural(int(costs.entries[row]), "time"),
         plural(int(costs.units[row]), "compute unit"),
         count(round(costs.mean[row])),

@@ -94,7 +94,7 @@ class Roofline(Record):
 
     scopes: tuple[Scope, ...]  # empty for a capture without instructions
     waves: int
-    waves_per_simd: float  # in the mean, while there is any; nan without instructions
+    waves_per_simd: float  # on average, while there is any; nan without instructions
 
 
 def roofline(

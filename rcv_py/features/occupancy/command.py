@@ -87,7 +87,7 @@ def _limits(trace: Trace, options: OccupancyOptions) -> CommandAnswer:
         seen = limits.resident
         if seen.simds:
             peak, simds = plural(seen.peak, "wave"), plural(seen.simds, "SIMD")
-            text = "Traced: at most {0} on a SIMD at a time, {1:.1f} in the mean, on {2}."
+            text = "Traced: at most {0} on a SIMD at a time, {1:.1f} on average, on {2}."
             yield Message(text, peak, seen.mean, simds)
         yield from (Message("Note: {0}", note) for note in limits.notes)
         if facts.files:

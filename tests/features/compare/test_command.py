@@ -225,7 +225,7 @@ def test_junit_is_a_test_case(product: Path, worse: Path) -> None:
 
 
 def _amounts(folder: Path) -> tuple[float, float, float]:
-    """Executions, MFMA operations and cycles with gaps of a wave in the mean, from the files alone."""
+    """Executions, MFMA operations and cycles with gaps of a wave on average, from the files alone."""
     texts = {row[2]: row[0] for row in orjson.loads((folder / "code.json").read_bytes())["code"]}
     shapes = {line: re.match(r"v_mfma_\w+?_(\d+)x(\d+)x(\d+)", text) for line, text in texts.items()}
     flop = {line: 2 * int(m[1]) * int(m[2]) * int(m[3]) for line, m in shapes.items() if m}

@@ -301,7 +301,7 @@ def test_another_capture_forgets_the_rows(
 
 
 def test_recorded_addresses_are_listed_with_what_they_touch(panel: LatencyPanel, show: Callable) -> None:
-    """60 lanes in the mean: each store touches a line a lane, where 60 x 4 bytes need two of 128."""
+    """60 lanes on average: each store touches a line a lane, where 60 x 4 bytes need two of 128."""
     found = sample_trace("addresses")
     show(ADDRESS, found, [all_waves(found)])
     rows = dict(zip(column(panel, "kind"), column(panel, "judgement"), strict=True))

@@ -191,7 +191,7 @@ def test_what_never_ran_is_never_executed(tmp_path: Path) -> None:
 
 
 def test_recorded_addresses_are_told_of_the_instruction() -> None:
-    """60 active lanes in the mean read a column of LDS: all want one bank, in two groups of 32 lanes."""
+    """60 active lanes on average read a column of LDS: all want one bank, in two groups of 32 lanes."""
     with window(size=FULL_HD) as app:
         open_sample(app, sample_path("addresses"))
         texts = app.ui.session.trace.value.code.text
