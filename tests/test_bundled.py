@@ -1,4 +1,4 @@
-"""What is no Python comes along with a package that is built."""
+"""What is not Python comes along with a package that is built."""
 
 import os
 import subprocess

@@ -101,5 +101,5 @@ def test_an_edited_one_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["skill", "install", str(tmp_path)]) == 2
     assert "another version, or was edited" in capsys.readouterr().err
     assert edited.read_text() == "my own"
-    assert main(["skill", "install", str(edited)]) == 2  # a file is no folder of skills
+    assert main(["skill", "install", str(edited)]) == 2  # a file is not a folder of skills
     assert "cannot be written" in capsys.readouterr().err

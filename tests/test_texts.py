@@ -73,7 +73,7 @@ def name_of(node: ast.expr) -> str:
 
 
 def is_plain_markup(node: ast.expr) -> bool:
-    """Whether a text written down is no markup that a tooltip would take for rich."""
+    """Whether a text written down is not markup that a tooltip would take for rich."""
     return not any(isinstance(one, ast.Constant) and _TAG.search(str(one.value)) for one in ast.walk(node))
 
 

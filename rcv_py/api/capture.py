@@ -220,7 +220,7 @@ class Capture(CaptureCode):
         """
         other = None if twin is None else twin.trace
         if other is not None and fingerprint(self.trace.code) != fingerprint(other.code):
-            text = Message("{0} is no replicate of {1}: their instructions differ.", other.name, self.name)
+            text = Message("{0} is not a replicate of {1}: their instructions differ.", other.name, self.name)
             hint = "A replicate is another capture of the same binary; library() names the replicates."
             raise UsageError(text, hint=hint)
         seen = self._looking()

@@ -356,7 +356,7 @@ def _json_escape(found: re.Match[str]) -> str:
 
 
 def operand(text: str) -> int | None:
-    """Parse `12`, `-3`, `0x1f` or `007` to a number between -LARGEST and LARGEST; None if it is no number.
+    """Parse `12`, `-3`, `0x1f` or `007` to a number between -LARGEST and LARGEST; None if it is not a number.
 
     Leading zeros are ignored.  Larger numbers, which no encoding can hold, become LARGEST; Python itself
     refuses to read more than 4,300 digits.

@@ -231,7 +231,7 @@ def _object_of(path: Path, file: Path) -> tuple[CodeObject, KernelCode]:
 
 
 def _programs(found: CodeObject, kernel: KernelCode) -> list[Program]:
-    """The kernel, and if it calls any the functions of its object that are no kernels."""
+    """The kernel, and if it calls any the functions of its object that are not kernels."""
     own = found.program(kernel.address)
     if own is None or not len(own):
         raise BrokenFile(found.name, Message("it has no instructions of {0}", kernel.name))

@@ -115,7 +115,7 @@ def locate(path: Path) -> Located:
 
 
 def _of_kernel(path: Path) -> Located:
-    """A path that is no file: a kernel, or the kernels of a target, below a file."""
+    """A path that is not a file: a kernel, or the kernels of a target, below a file."""
     from rcv_py.formats.compiled import file_of, may_hold_kernels  # noqa: PLC0415 - rarely asked for
 
     file = file_of(path)
@@ -136,7 +136,7 @@ def is_there(path: Path) -> bool:
     """Whether a path exists, or is of a kernel below an existing file."""
     if path.exists():
         return True
-    from rcv_py.formats.compiled import file_of  # noqa: PLC0415 - few paths are no files
+    from rcv_py.formats.compiled import file_of  # noqa: PLC0415 - few paths are not files
 
     return file_of(path) is not None
 

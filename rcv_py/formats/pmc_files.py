@@ -167,7 +167,7 @@ def _cell(cells: Sequence[str], place: int) -> str:
 
 @lru_cache(maxsize=4096)
 def counter_name(text: str) -> str:
-    """Return `TCC_HIT_sum` of `tcc_hit_SUM`, `TCC_HIT` of `TCC_HIT[3]`; "" if it is no name of a counter."""
+    """Return `TCC_HIT_sum` of `tcc_hit_SUM`, `TCC_HIT` of `TCC_HIT[3]`; "" if it names no counter."""
     match = _COUNTER.fullmatch(text.strip())
     if match is None:
         return ""
@@ -258,7 +258,7 @@ class _Rows:
                 self._add(execution, names[counter], value)
 
     def _row(self, head: _Head, cells: Sequence[str]) -> tuple[int, bool, int]:
-        """Add a row; return its values that are no counts, if it is too short, and values it has already.
+        """Add a row; return its values that are not counts, if it is too short, and values it has already.
 
         An empty cell was not recorded.
         """

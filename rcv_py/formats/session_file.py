@@ -47,7 +47,7 @@ def read_session(path: Path) -> SavedSession:
     data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
     document = table_of(parse_bounded(data, path.name))
     if not isinstance(document.get("capture"), dict):
-        raise NotATrace(path, "it is no session that this program saved")
+        raise NotATrace(path, "it is not a session that this program saved")
     if document.get("session") != FORMAT:
         newer = Message("its format is not {0}, which this program reads; open it with a newer one", FORMAT)
         raise NotATrace(path, newer)

@@ -35,4 +35,4 @@ ACTIVITY_OF = np.array([[_activity(kind, is_stall) for kind in range(256)] for i
 """int64 [2, 256]: the activity of a kind's execution, and of its stall, for every number a file may hold."""
 
 STATE_PLACE = np.array([STATE_ORDER.index(state) if state in STATE_ORDER else 0 for state in range(256)])
-"""int64 [256]: the place of a state in STATE_ORDER, 0 for numbers that are no state of a living wave."""
+"""int64 [256]: the place of a state in STATE_ORDER, 0 for numbers that are not a state of a living wave."""

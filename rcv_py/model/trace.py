@@ -145,7 +145,7 @@ class Trace(Record):
 
     @property
     def has_only_markers(self) -> bool:
-        """Whether waves wrote data, and none was traced: markers come from units that are no target, too."""
+        """Whether waves wrote data, and none was traced: markers also come from other units."""
         return self.has_shader_data and not len(self.waves)
 
     @cached_property

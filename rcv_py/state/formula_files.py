@@ -72,7 +72,7 @@ class FormulaFiles:
         return name
 
     def edit(self, name: str, text: str) -> None:
-        """Keep a draft; a text equal to the saved one is no draft."""
+        """Keep a draft; a text equal to the saved one is not a draft."""
         if self._saved.get(name) == text:
             self._drafts.pop(name, None)
         else:

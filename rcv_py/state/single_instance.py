@@ -118,7 +118,7 @@ class Listener:
 
 
 def _request(received: bytes) -> OpenRequest | None:
-    """Return the request, None if it is no request of this version."""
+    """Return the request, None if it is not a request of this version."""
     try:
         said = json.loads(received)
         if not isinstance(said, dict) or said.keys() != {*OpenRequest._fields}:

@@ -157,7 +157,7 @@ def _chain(text: str, sources: Mapping[str, Source]) -> str:
 
 # The words that a kernel writes before a memory instruction: EXEC, and the address of each lane.  They are
 # those of `copy_columns`: its loads lie side by side, its stores a row apart, and it reads a column of LDS.
-# Every fourth wave has 48 columns: its other lanes are off, and their words are no addresses.
+# Every fourth wave has 48 columns: its other lanes are off, and their words are not addresses.
 LANES = 64
 PITCH = 1024  # bytes of a row of the matrices
 _SOURCE, _RESULT = 0x7F3C_4000_0000, 0x7F3C_8000_0000

@@ -65,7 +65,7 @@ def cluster_executor(address: str, paths: Sequence[Path]) -> Iterator[Executor]:
 def _connected(address: str) -> Client:
     if not _ADDRESS.fullmatch(address):
         raise UsageError(
-            Message("{0} is no address of a cluster.", address),
+            Message("{0} is not an address of a cluster.", address),
             hint="Give tcp://HOST:PORT or tls://HOST:PORT, as `dask scheduler` prints it.",
         )
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # important errors become a sentence
@@ -81,7 +81,7 @@ def _connected(address: str) -> Client:
         hint = "Dask's own configuration names the certificates: distributed.comm.tls."
         raise ClusterError(text, hint=hint, detail=repr(error)) from error
     except Exception as error:  # the peer may be any server, such as a web server
-        text = Message("What answers at {0} is no Dask scheduler, or one of another version.", address)
+        text = Message("What answers at {0} is not a Dask scheduler, or one of another version.", address)
         raise ClusterError(text, hint=_START, detail=repr(error)) from error
 
 

@@ -212,7 +212,7 @@ def test_a_memory_instruction_stalls_for_the_queue_while_a_crowd_is_in_flight() 
     assert table[1, Cause.UNEXPLAINED] == (20, -1), "from cycle 100 on nothing is in flight"
     waves[0] = [*loads[:2], (2, 8, 92, 0)]
     table = stalled(texts, *waves, places=places)
-    assert table[1, Cause.UNEXPLAINED] == (100, -1), "two in flight are no full queue"
+    assert table[1, Cause.UNEXPLAINED] == (100, -1), "two in flight are not a full queue"
 
 
 def shared(places: list[Row], second: tuple[int, int], text: str) -> int:

@@ -29,7 +29,7 @@ def test_waits_for_a_code_line_are_counted_once_a_wave_and_again_once_it_was_the
 
 
 def test_lines_of_gfx1250_are_twice_as_long() -> None:
-    """16 instructions of 8 bytes are one line of 128 bytes, two of 64; the gap within is no fetch there."""
+    """16 instructions of 8 bytes are one line of 128 bytes, two of 64; the gap is not a fetch there."""
     waves = [build.wave(f"V|V|{LONG}V|V", [6, 7, 8, 9]), build.wave(f"V|{LONG}V", [15, 16], row=1)]
     code = build.code([*TEXTS, "v_nop"])
     trace = replace(build.trace(code, waves), gfxip=12, target="gfx1250")

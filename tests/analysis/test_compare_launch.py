@@ -122,7 +122,7 @@ def test_a_launch_that_is_cut_is_not_compared() -> None:
 
 
 def test_lives_that_vary_make_launches_vary() -> None:
-    """Sixteen waves whose lives vary by a tenth: the longest varies too, and is no difference."""
+    """Sixteen waves whose lives vary by a tenth: the longest varies too, and is not a difference."""
     drawn = partial(costs, table(), STALLS, rounds=(3,) * 64, spread=0.1, has_launch=True)
     pairs = [compare(drawn(seed=i), drawn(seed=100 + i)) for i in range(20)]
     assert sum(pair.verdict is not Verdict.SAME for pair in pairs) <= 2

@@ -84,7 +84,7 @@ def test_links_that_wait_for_each_other_are_a_chain() -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        [4, 5, 1, 7],  # one link is no chain
+        [4, 5, 1, 7],  # one link is not a chain
         [4, 5, 4, 5, 7],  # no arithmetic in between
         [4, 5, 1, 6, 4, 5, 7],  # a branch in between
     ],

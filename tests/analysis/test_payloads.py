@@ -36,7 +36,7 @@ def marked(stream: str, waves: str = "") -> str:
         # EXEC is xy: a header of the same EXEC resumes, where a word is missing in every second block.
         ("Axy.AxyAxy.AxyAxy.p", " ^^^ ^^ ^^^ ^^ ^^^ "),
         ("AxyA.Axy.pAxyAxy.", " ^^^^ ^^^  ^^ ^^^"),  # a word that looks like a header has another EXEC
-        ("A..p.p", " ^^^^^"),  # a point alone is no evidence that values fit again
+        ("A..p.p", " ^^^^^"),  # a point alone is not evidence that values fit again
         ("a...p", " ^^  "),  # other markers keep their words without a check
     ],
 )

@@ -18,7 +18,7 @@ from tests.support.samples import sample_path
 
 SAMPLE = "counters"  # workgroups of four waves in a loop with barriers, and levels of memory
 
-# Those that are no reductions, whose parts tests/analysis/test_reductions.py merges in any order
+# Those that are not reductions, whose parts tests/analysis/test_reductions.py merges in any order
 ANALYSES: dict[str, Callable[..., Any]] = {"findings": findings, "health": capture_health}
 
 

@@ -220,7 +220,7 @@ WRONG = {
     "units --of se9/simd9/slot9/wv9": "The capture has no wave se9/simd9/slot9/wv9.",
     "units --within 7:7": "'7:7' is not a range such as 1000:2000",
     "place nowhere": "'nowhere' is not a place in a trace.",
-    "place ~": "An empty text is no place.",
+    "place ~": "An empty text is not a place.",
     "place :line~99999": "The capture has no instruction 99999.",
     "place se9/simd9/slot9/wv9:line~3#0": "The capture has no wave se9/simd9/slot9/wv9.",
     "search": "There is nothing to look for.",

@@ -78,7 +78,7 @@ def test_of_a_whole_capture_nothing_is_missing() -> None:
 
 @pytest.mark.parametrize(("sides", "name"), [("whole damaged", "B"), ("damaged whole", "A")])
 def test_a_comparison_names_the_side_without_waves(tmp_path: Path, sides: str, name: str) -> None:
-    """Its code.json has cycles, so it is no capture without executed instructions."""
+    """Its code.json has cycles, so it is not a capture without executed instructions."""
     folders = {"whole": str(sample_path(SAMPLE)), "damaged": damaged(tmp_path, 0)}
     said = run("compare", *(folders[side] for side in sides.split())).out
     assert f"the files of all 16 traced waves of {name} are missing or damaged" in said

@@ -45,7 +45,7 @@ DAMAGED = {
         {"source_0_k.py": None},
         "snapshots.json has no copy of 1 of 1 source file, such as /src/k.py.",
     ),
-    "snapshots is a list": ({"snapshots.json": []}, "snapshots.json is damaged: it is no tree of names."),
+    "snapshots is a list": ({"snapshots.json": []}, "snapshots.json is damaged: it is not a tree of names."),
     "marker of no kind": (
         {"code.json": code(row("s_nop 0", 1, "/a.py:1"), sqtt_funcmap=[[1, 1, "?", "x"]])},
         "code.json has 1 unusable marker name",

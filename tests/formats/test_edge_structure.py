@@ -152,7 +152,7 @@ def test_edge_08_a_file_inside_opens_its_folder(tmp_path):
         ("x.att", "cannot be decoded: x.att is damaged"),
         ("x.csv", "choose the ui_output folder"),
         ("x.out", "code object"),
-        ("x.db", "it is no SQLite database"),
+        ("x.db", "it is not a SQLite database"),
         ("x.txt", "outside of any capture folder"),
     ],
 )

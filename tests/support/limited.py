@@ -1,6 +1,6 @@
 """Runs pytest for so many minutes at most: `python -m tests.support.limited MINUTES WORDS…`.
 
-A test has a limit of its own (`faulthandler_timeout`).  This one is for what is no test: collecting, a
+A test has a limit of its own (`faulthandler_timeout`).  This one is for what is not a test: collecting, a
 process of the run that waits for another.  What pytest, its processes and their tests started is ended, too:
 at the limit, and whenever pytest has ended, however it did.
 """

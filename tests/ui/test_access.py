@@ -37,7 +37,7 @@ NAME, DESCRIPTION = QAccessible.Text.Name, QAccessible.Text.Description
 
 
 def controls(part: QtWidgets.QWidget) -> Iterator[QtWidgets.QWidget]:
-    """Yield what is seen of a part and takes keys or clicks, and is no piece of another control."""
+    """Yield what is seen of a part and takes keys or clicks, and is not a piece of another control."""
     for widget in part.findChildren(QtWidgets.QWidget):
         takes_keys = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
         is_piece = widget.objectName().startswith("qt_") or isinstance(

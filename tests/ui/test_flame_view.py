@@ -108,7 +108,7 @@ def test_the_wheel_zooms_about_the_mouse_and_a_drag_pans(opened: FlamegraphPanel
     move_mouse(port, QPoint(400, 30))
     QTest.mouseRelease(port, Qt.MouseButton.LeftButton, pos=QPoint(400, 30))
     assert camera.begin == pytest.approx(before + 100 / camera.scale)
-    assert opened.session.selection.value == selection, "a drag is no click"
+    assert opened.session.selection.value == selection, "a drag is not a click"
     for _ in range(200):
         wheel(opened, 10, 1, Qt.KeyboardModifier.NoModifier)
     assert camera.end > camera.begin

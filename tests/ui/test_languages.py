@@ -54,7 +54,7 @@ def speaking() -> Iterator[None]:
 
 
 def words(shown: str) -> set[str]:
-    """The English words of a text that are no names."""
+    """The English words of a text that are not names."""
     return {word.casefold() for word in _WORD.findall(_MARKUP.sub(" ", shown))} - OF_THE_CAPTURE
 
 

@@ -313,7 +313,7 @@ def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
 )
 def test_only_addresses_of_schedulers_are_taken(address: str, library: Path) -> None:
     text = refused("index", library, f"--cluster={address}")
-    assert "is no address of a cluster" in text
+    assert "is not an address of a cluster" in text
     assert "tcp://HOST:PORT or tls://HOST:PORT" in text
 
 
@@ -340,7 +340,7 @@ def test_somebody_else_at_the_address(library: Path) -> None:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         text = refused("index", library, "--cluster", address)
         heard.set()
-        assert text.startswith(f"rcv: What answers at {address} is no Dask scheduler, or one of another")
+        assert text.startswith(f"rcv: What answers at {address} is not a Dask scheduler, or one of another")
         thread.join()
 
 

@@ -171,7 +171,7 @@ def claim_operand_reads(stream: TokenStream, ledger: Ledger) -> None:
     arithmetic stalls without another cause more often than other arithmetic: 2 to 14 times after vector
     memory, 3 to 5 times after LDS accesses, and 5 times for overwriting, compared to equally near
     instructions that overwrite nothing.  There is no such effect after cross-lane moves, for matrix
-    instructions after LDS and for the addresses of other loads: they are no evidence.
+    instructions after LDS and for the addresses of other loads: they are not evidence.
     """
     lines, unit = stream.lines, stream.lines.unit
     is_vector = (unit == VALU) | (unit == MATRIX)

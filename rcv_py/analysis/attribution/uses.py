@@ -19,7 +19,7 @@ from rcv_py.base.runs import ODD, borders, of_ranges, order, ranges, repeated, s
 from rcv_py.model.columns import memoized
 
 WINDOW = 32  # instructions
-_NO_LINE = 1 << 40  # numbers from here on are no lines, so their random values differ from those of lines
+_NO_LINE = 1 << 40  # numbers from here on are not lines, so their random values differ from those of lines
 _MAX_KNOWN = 1 << 14  # sequences of lines that are cached
 _AT_ONCE = 1 << 15  # tokens whose last lines are summed up at a time
 

@@ -81,7 +81,7 @@ def reason_meaning(reason: int) -> str:
     return StallReason(reason).meaning if 0 <= reason < len(StallReason) else ""
 
 
-SURE = 3.0  # standard errors: beyond, a difference is no chance
+SURE = 3.0  # standard errors: beyond, a difference is not chance
 NOTABLE = 0.01  # of the whole: smaller differences are not named
 SAME_TEXTS = 0.9  # of the texts that both know, for the same code
 

@@ -146,7 +146,7 @@ def _unpacked(
     """Return the ids without clocks, and the cycles by which values came late; int64.
 
     Tools that write ui_output folders may have removed the clocks and corrected the times: then no id has
-    bits above it.  An id that is unknown without its high bits is no marker of the compiler.
+    bits above it.  An id that is unknown without its high bits is not a marker of the compiler.
 
     The delay of a value is the time since the first of its SIMD, less what its clock says, modulo what the
     clock can count; the least of a SIMD is taken for no delay, and the clock's step for its error.
@@ -357,7 +357,7 @@ def _finish(trace: Trace, ran: _Ran, *, rule: ReferenceRule) -> MarkerSpans:
     group, n = records.group, len(records)
     bits = records.value & (CLOSES | OPENS)
     counts = ~(records.is_data | records.is_idle)
-    counts &= (records.marker != 0) | (bits == CLOSES) | (rule is not ReferenceRule.OURS)  # 0 is no id
+    counts &= (records.marker != 0) | (bits == CLOSES) | (rule is not ReferenceRule.OURS)  # 0 is not an id
     closes = ((bits & CLOSES) != 0) & counts
     means = records.is_named_object & counts
     opens, points = ((bits & OPENS) != 0) & means, (bits == 0) & means

@@ -113,7 +113,7 @@ COSTS_ALONE = (
 TRACE_WORK = (
     "Trace waves that work: another dispatch (`kernel_iteration_range`), another compute unit "
     "(`att_target_cu`) or other shader engines (`att_shader_engine_mask`) in the input file that "
-    "`rcv check --yaml` writes. These waves can be ranked all the same: `--waves all`, or View › Waves."
+    "`rcv check --yaml` writes. These waves can still be ranked: `--waves all`, or View › Waves."
 )
 UNREAD = "No wave could be read, so there is nothing to find. The problems of the capture say why."
 NO_CODE = (

@@ -32,7 +32,7 @@ RANKING = "Ranking by prediction"  # while remedies are replayed
 CALM = "No finding has 2 % of the kernel's duration or more to gain."
 NO_PROMISE = (
     "Predicted gains come from replaying the recorded waves with the change of a remedy. "
-    "They are no promise: caches, clocks, other compute units and the compiled code stay as "
+    "They are not a promise: caches, clocks, other compute units and the compiled code stay as "
     "recorded."
 )
 
@@ -188,7 +188,7 @@ class Finding(Value):
 
     @property
     def can_gain(self) -> bool:
-        """Whether it is no ranked finding, or can gain SMALL of the kernel's duration."""
+        """Whether it is not a ranked finding, or can gain SMALL of the kernel's duration."""
         return self.rank != RANKED or self.unit in WITHOUT_GAIN or self.most >= SMALL
 
     @property
@@ -390,7 +390,7 @@ class KeyNumber(NamedTuple):
     text: str
     of: str = ""
     meaning: str = ""
-    share: float | None = None  # 0 to 1; None if it is no share
+    share: float | None = None  # 0 to 1; None if it is not a share
 
 
 KEY_NUMBERS = ("duration", "nothing", "matrix", "occupancy", "samples", "scopes", "stall", "silent", "waves")

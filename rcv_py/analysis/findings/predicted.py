@@ -81,7 +81,7 @@ def kernel_change(found: Findings, prediction: Prediction, finding: Finding | No
 
 
 def finding_of_changes(found: Findings, changes: Sequence[Change]) -> Finding | None:
-    """Return the finding whose cycles these changes are about; None if that is no single finding."""
+    """Return the finding whose cycles these changes are about; None if that is not a single finding."""
     wanted = tuple(changes)
     ranked = [(one, one.trial) for one in found.findings if one.rank == RANKED and one.trial is not None]
     for one, trial in ranked:

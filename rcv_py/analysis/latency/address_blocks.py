@@ -72,7 +72,7 @@ _SWIZZLED = 3 << 62  # bits of a descriptor: its addresses need words that the b
 
 
 def kind_of(name: str) -> str:
-    """Return the kind in the name of a marker, such as `lds_load`; "" if it is no known one."""
+    """Return the kind in the name of a marker, such as `lds_load`; "" if it is not a known one."""
     kind = name.removeprefix(ADDRESSES)
     return kind if name.startswith(ADDRESSES) and kind in KINDS else ""
 

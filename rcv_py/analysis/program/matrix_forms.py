@@ -35,7 +35,7 @@ _SEVERAL = {(1, "f32"), (4, "f16"), (4, "i8"), (2, "bf16"), (4, "bf16_1k")}
 
 
 def matrix_flops(text: str) -> int:
-    """Return the operations of one execution by a wave; 0 if it is no matrix instruction."""
+    """Return the operations of one execution by a wave; 0 if it is not a matrix instruction."""
     form = _FORM.match(text)
     if form is None:
         return 0
@@ -140,7 +140,7 @@ class MatrixUse(Value):
 def matrix_cycles(text: str, target: str) -> int | None:
     """Return the cycles of one instruction on a target such as `gfx942`, None if unknown.
 
-    `gfx9` alone is no target: then the form itself implies the oldest generation that has it.
+    `gfx9` alone is not a target: then the form itself implies the oldest generation that has it.
     """
     form = _FORM.match(text)
     if form is None:

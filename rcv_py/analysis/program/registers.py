@@ -88,7 +88,7 @@ UNREADABLE = Registers((1 << BITS) - 1, (1 << BITS) - 1)
 
 @lru_cache(maxsize=1 << 15)
 def registers(text: str) -> Registers:
-    """Return what one instruction writes and reads; empty sets if the text is no instruction.
+    """Return what one instruction writes and reads; empty sets if the text is not an instruction.
 
     An instruction whose operands are unknown may write and read any register: both sets hold all.
     """

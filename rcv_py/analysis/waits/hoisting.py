@@ -207,7 +207,7 @@ STAYS = "Only what loads into registers can be tried elsewhere."
 NEVER = "It was never executed, so nothing follows from it."
 UNREADABLE = "Its operands are not known: the text holds raw words."
 BELOW = "Only earlier places can be tried: the recording does not show what would wait for it later."
-HERE = "It stands there."
+HERE = "It is already there."
 
 
 class RoomAbove(Value):

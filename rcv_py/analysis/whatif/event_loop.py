@@ -105,7 +105,7 @@ class LoopState(NamedTuple):
     slot_bits: int
     moment_bit: int
     latest: int  # later moments do not happen
-    never: int  # the first key that is no event's
+    never: int  # the first key that is not an event's
 
 
 class Board:

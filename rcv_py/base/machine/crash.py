@@ -51,6 +51,6 @@ def left_faults(folder: Path) -> tuple[str, ...]:
                 continue
             text = file.read(MAX_BYTES).decode("utf-8", "replace").strip()
             path.unlink()
-            if text:  # empty after a kill, which is no fault
+            if text:  # empty after a kill, which is not a fault
                 found.append(without_home(text))
     return tuple(found)

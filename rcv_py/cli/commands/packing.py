@@ -25,7 +25,7 @@ def run(options: PackOptions | UnpackOptions | DecodeOptions) -> CommandAnswer:
 
     trace = open_trace(options.folder, cache=options.cache)
     if isinstance(options, UnpackOptions) and not is_packed(trace.path):
-        text = Message("{0} is no packed capture.", options.folder)
+        text = Message("{0} is not a packed capture.", options.folder)
         raise UsageError(text, hint="`rcv decode CAPTURE --out FOLDER` writes any capture as a folder.")
     write, notes = packing.unpack, tuple[Note, ...]()
     if isinstance(options, PackOptions):

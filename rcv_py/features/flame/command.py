@@ -127,7 +127,7 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
         hint = "Name an instruction, e.g. --content sandwich --around 62."
         raise UsageError("--content sandwich and --around belong together.", hint=hint)
     if options.folded:
-        raise UsageError("A sandwich is no tree, so it cannot be folded.", hint="Use --json.")
+        raise UsageError("A sandwich is not a tree, so it cannot be folded.", hint="Use --json.")
     trace, metric, costs = waves.trace, METRICS[options.metric], charged.costs
     assert costs is not None
     hidden = None

@@ -46,7 +46,7 @@ def _replicate(trace: Trace, options: CheckOptions) -> Trace | None:
         return None
     other = opened(options, options.twin)
     if fingerprint(trace.code) != fingerprint(other.code):
-        text = Message("{0} is no replicate of {1}: their instructions differ.", other.name, trace.name)
+        text = Message("{0} is not a replicate of {1}: their instructions differ.", other.name, trace.name)
         hint = "A replicate is another capture of the same binary; rcv index names the replicates."
         raise UsageError(text, hint=hint)
     return other

@@ -26,7 +26,7 @@ _TOKEN = re.compile(
     r"|(?P<label>(?<!\w)([.@<][A-Za-z_][\w.$]*>?|(label|BB|L)_?\d\w*))"
     r"|(?P<word>(?<!\w)[A-Za-z_]\w*)"
 )
-_SCALAR_BRACKET = re.compile(r"\b(s|ttmp)\[[^\]]*\]")  # the bracket at the end is no word boundary
+_SCALAR_BRACKET = re.compile(r"\b(s|ttmp)\[[^\]]*\]")  # the bracket at the end is not a word boundary
 
 # Colour of each class of operand: a class of source text, "" for the row's own colour.
 _SYNTAX = {

@@ -60,7 +60,7 @@ ADDRESSES = Spec(
     replace(kinds.TEXT, width=12)("kind", "Kind of access, as in the name of the marker"),
     kinds.INDEX("marker", "Number of the marker", at=DATA),
     kinds.COUNT("blocks", "Executions whose addresses were recorded completely"),
-    kinds.COUNT("incomplete", "Executions of which words are missing, or are no addresses"),
+    kinds.COUNT("incomplete", "Executions of which words are missing, or are not addresses"),
     _UNUSABLE,
     _MEAN.maybe("lanes", "Active lanes, mean"),
     kinds.BYTES.maybe("width", "Bytes per lane"),

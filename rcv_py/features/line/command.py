@@ -154,7 +154,7 @@ def _place(trace: Trace, text: str) -> dict[str, Any]:
         raise UsageError(f"{error}.", hint=_HINT) from error
     line = selection.line
     if selection.wave is None and line is None:
-        raise UsageError("An empty text is no place.", hint=_HINT)
+        raise UsageError("An empty text is not a place.", hint=_HINT)
     trace.check_line(*([] if line is None else [line]))
     place: dict[str, Any] = {"argument": text, "wave": None, "instruction": line, "hit": selection.hit}
     if line is not None:

@@ -41,9 +41,7 @@ from rcv_py.work.playing import PlayedWaves, Recordings
 if TYPE_CHECKING:  # only a replay needs it
     from rcv_py.analysis.whatif.predict import Prediction
 
-SLOW = (
-    "Replaying takes a hundred times as long without numba (pip install numba); Replay does it all the same."
-)
+SLOW = "Replaying takes a hundred times as long without numba (pip install numba); Replay still works."
 NOTHING = (
     "No experiment yet. Move a slider, or choose Try it earlier in the menu of an "
     "instruction. Remedies of findings follow when findings are known."

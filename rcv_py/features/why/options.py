@@ -43,7 +43,7 @@ class BubblesOptions(shared.Ruled, example="rcv bubbles FOLDER --top 10"):
     agents = opt.AgentTool("Use it to weigh a stall: only cycles that no other wave hides cost time.")
 
     rule: str = shared.rule(
-        "ours (default): time under s_endpgm is drain, and cycles in which the MFMA unit works are no "
+        "ours (default): time under s_endpgm is drain, and cycles in which the MFMA unit works are not "
         "bubbles; reference: time under s_endpgm is issue, and MFMA passes do not count as work"
     )
     line: int | None = opt.number("only this instruction")

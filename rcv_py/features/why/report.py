@@ -22,7 +22,7 @@ _NO_STOPWATCH = (
 )
 _NO_ISSUE = (
     "In these cycles no wave of the SIMD issued, and its matrix unit did not work. Each is split among the "
-    "resident waves. Only recorded waves count, and an issue is no proof of useful work."
+    "resident waves. Only recorded waves count, and an issue does not prove useful work."
 )
 
 

@@ -135,7 +135,7 @@ def ordered(table: np.ndarray, schema: object, wanted: tuple[str, ...]) -> np.nd
 
 
 def number_key(key: str, limit: int = 1 << 15) -> int | None:
-    """Return a decimal key such as "12", or None if it is no number below `limit`."""
+    """Return a decimal key such as "12", or None if it is not a number below `limit`."""
     if key.isascii() and key.isdigit() and len(key) < 10 and int(key) < limit:
         return int(key)
     return None

@@ -43,7 +43,7 @@ def is_inside(name: str) -> bool:
 def read_bytes(folder: Path, name: str, limit: int = LIMIT) -> bytes:
     """Return the content of a file inside the folder, without a byte order mark of UTF-8.
 
-    Raises MissingFile if there is none, and BrokenFile if the name leads out of the folder, is no plain
+    Raises MissingFile if there is none, and BrokenFile if the name leads out of the folder, is not a plain
     file, cannot be read, or has more than `limit` bytes.
     """
     return _read(folder, name, limit, -1)

@@ -90,7 +90,7 @@ class CodeObject:
     ) -> CodeObject:
         """Read a code object; its number, and its target if the file lacks it, follow from its name.
 
-        Raises BrokenFile if it is no code object, MissingFile if it does not exist.
+        Raises BrokenFile if it is not code object, MissingFile if it does not exist.
         """
         with system_errors(path.name):
             size = path.stat().st_size

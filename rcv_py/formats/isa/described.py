@@ -68,7 +68,7 @@ class IsaDescription(Value):
 
 
 def read_description(path: Path) -> IsaDescription:
-    """Read a file; raise UsageError if it is no such file."""
+    """Read a file; raise UsageError if it is not such a file."""
     path = path.absolute()
     try:
         data = read_bytes(path.parent, path.name, MAX_BYTES)
@@ -90,14 +90,15 @@ def read_description(path: Path) -> IsaDescription:
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         why = expat.ErrorString(error.code)
-        raise _no_isa(path, Message("line {0} is no XML, {1}", error.lineno, why)) from error
+        raise _no_isa(path, Message("line {0} is not XML, {1}", error.lineno, why)) from error
     if not reader.instructions:
         raise _no_isa(path, "it describes no instructions")
     return IsaDescription(reader.architecture, reader.instructions)
 
 
 def _no_isa(path: Path, why: str) -> UsageError:
-    return UsageError(Message("{0} is no machine-readable ISA file: {1}.", path.name, why), hint=_PUBLISHED)
+    text = Message("{0} is not a machine-readable ISA file: {1}.", path.name, why)
+    return UsageError(text, hint=_PUBLISHED)
 
 
 class _Reader:

@@ -42,7 +42,7 @@ def plain_heading(cell: str) -> str:
 
 
 def listed_form(path: Path) -> ListedForm | None:
-    """Return the form of a file; None if it is no such file, or cannot be read."""
+    """Return the form of a file; None if it is not such a file, or cannot be read."""
     if not path.is_file():
         return None
     with suppress(TraceError, OSError):

@@ -94,7 +94,7 @@ NO_LANES = SlotClocks()
 
 
 class NoteEntry(Value):
-    """An element of the list as in the file, and its note; None if it is no note."""
+    """An element of the list as in the file, and its note; None if it is not a note."""
 
     raw: Any
     note: Note | None
@@ -107,7 +107,7 @@ class NoteDocument(Record):
     head: Mapping[str, Any] | None = field(default_factory=dict)
     key: str = LIST  # the key of the list
     lanes: SlotClocks = NO_LANES  # of its capture
-    left_out: int = 0  # elements that are no notes, or too many
+    left_out: int = 0  # elements that are not notes, or too many
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -161,7 +161,7 @@ class NoteDocument(Record):
 
 
 def read_notes(data: bytes, name: str, kept_in: str = "", lanes: SlotClocks = NO_LANES) -> NoteDocument:
-    """Read the bytes of a file; raise BrokenFile if it is no list of entries.
+    """Read the bytes of a file; raise BrokenFile if it is not a list of entries.
 
     `lanes` are the capture's; without them a wave that is named by its slot alone is unknown.
     """

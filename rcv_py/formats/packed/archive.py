@@ -96,12 +96,12 @@ class Archive:
 
     @cached_property
     def members(self) -> Mapping[str, Member]:
-        """The members by name; raise BrokenFile or MissingFile if it is no archive that may be read."""
+        """The members by name; raise BrokenFile or MissingFile if it is not an archive that may be read."""
         try:
             with system_errors(self.path.name), zipfile.ZipFile(self.path) as archive:
                 return self._checked(archive.infolist())
         except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, struct.error) as error:
-            raise self.broken("it is no archive, or cut off", repr(error)) from error
+            raise self.broken("it is not an archive, or cut off", repr(error)) from error
 
     def _checked(self, listed: list[zipfile.ZipInfo]) -> dict[str, Member]:
         if len(listed) > MEMBERS:
@@ -171,7 +171,7 @@ class Archive:
 
 
 class Unreadable(ValueError):
-    """The bytes are no arrays; the text fits after "is damaged: "."""
+    """The bytes are not arrays; the text fits after "is damaged: "."""
 
 
 def packed_arrays(arrays: Sequence[np.ndarray]) -> bytes:

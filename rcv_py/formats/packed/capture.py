@@ -82,7 +82,7 @@ def _json(archive: Archive, name: str) -> dict[str, Any]:
         raise Unreadable(Message("its {0} is larger than in any capture", name))
     data = parse_json(text, name)
     if not isinstance(data, dict):
-        raise Unreadable(Message("its {0} is no table", name))
+        raise Unreadable(Message("its {0} is not a table", name))
     return data
 
 
@@ -295,7 +295,7 @@ def write_packed(
 
     Each wave comes once, in any order; `row` is its place in the trace's wave index, whose reader is not
     used.  `program` is the writing program, `facts` come from tables of the run, `origin` from names and
-    dates of its files; `notes` is a file of notes about it, which is no part of the fingerprint.  The file
+    dates of its files; `notes` is a file of notes about it, which is not part of the fingerprint.  The file
     exists once all is written, or not at all.
 
     An uncompressed file is far larger, and its columns are mapped instead of unpacked: right for a file that

@@ -55,7 +55,7 @@ def library_path(given: str = "") -> str:
         found = path / LIBRARY if path.is_dir() else path
         if not found.is_file():
             hint = Message("Name the file {0}.", LIBRARY)
-            raise OfficialMissing(Message("{0} is no decoder library.", given), hint=hint)
+            raise OfficialMissing(Message("{0} is not a decoder library.", given), hint=hint)
         return str(found)
     for place in _places():
         for name in (LIBRARY, f"{LIBRARY}.*") if sys.platform == "linux" else (LIBRARY,):

@@ -226,7 +226,7 @@ class _Engines:
         self.is_whole = True  # no process was lost
 
     def take(self, task: EngineJob, future: Future[Engine]) -> None:
-        """Take a result; re-raise errors that are no fault of the file."""
+        """Take a result; re-raise errors that are not the fault of the file."""
         self.left -= 1
         error = future.exception()
         if error is None:

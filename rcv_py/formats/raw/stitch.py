@@ -23,7 +23,7 @@ CYCLE = 4  # cycles per tick of gfx9's token clock
 
 # Traits of a line that affect the match in addition to its category.
 IS_WAITCNT = 1
-IS_LOAD = 2  # from memory that is no scratch
+IS_LOAD = 2  # from memory that is not scratch
 IS_BARRIER = 4
 IS_BARRIER_WAIT = 8  # of gfx12, which may leave no token
 IS_SCALED = 16  # an MFMA with scales; the hardware issues their load first
@@ -39,7 +39,7 @@ _LOOKS_AHEAD = IS_BARRIER_WAIT | IS_PAUSE | IS_END  # where s_barrier_wait may l
 VALU, IMMED, SALU, VMEM = map(int, (Category.VALU, Category.IMMED, Category.SALU, Category.VMEM))
 JUMP, NEXT, TRAP, MSG = map(int, (TokenKind.JUMP, TokenKind.NEXT, TokenKind.TRAP, TokenKind.MSG))
 BRANCH, FLAT, SMEM = int(Category.BRANCH), int(TokenKind.FLAT), int(TokenKind.SMEM)
-UNFINISHED, LAST_KIND = int(TokenKind.NONE), int(TokenKind.BVH)  # other kinds are no instructions
+UNFINISHED, LAST_KIND = int(TokenKind.NONE), int(TokenKind.BVH)  # other kinds are not instructions
 
 
 class StitchedPrograms(Record):

@@ -52,7 +52,7 @@ Rows = Callable[..., Iterator[tuple[Any, ...]]]
 
 
 def read_database(path: Path) -> Profile:
-    """Read a database; raise a TraceError if it is no rocpd, or cannot be read."""
+    """Read a database; raise a TraceError if it is not rocpd, or cannot be read."""
     problems = Problems()
     with guarded(path) as database:
         run = _Run(database, problems)
@@ -62,7 +62,7 @@ def read_database(path: Path) -> Profile:
 
 
 def check_database(path: Path) -> None:
-    """Raise a TraceError if a database is no rocpd, or cannot be read; rows are not checked."""
+    """Raise a TraceError if a database is not rocpd, or cannot be read; rows are not checked."""
     with guarded(path) as database:
         _processes(database)
 

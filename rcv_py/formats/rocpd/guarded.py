@@ -107,7 +107,7 @@ def guarded(path: Path) -> Iterator[Guarded]:
     with system_errors(path.name), path.open("rb") as stream:
         head = stream.read(len(MAGIC))
     if head != MAGIC:
-        raise BrokenFile(path.name, "it is no SQLite database")
+        raise BrokenFile(path.name, "it is not a SQLite database")
     try:
         # Immutable: no lock, no replay of another program's journal, and nothing is written next to it.
         address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"

@@ -223,7 +223,7 @@ class Records:
         self.kernels: list[KernelSymbol] = []
         self.launches: LaunchRows = []
         self.values: list[tuple[int, int, str, Any]] = []  # row of the launch, execution, counter, value
-        self.odd_samples = 0  # streamed values without a time or a name, or that are no counts
+        self.odd_samples = 0  # streamed values without a time or a name, or that are not counts
         self.passes: Counter[int] = Counter()  # executions by row of the launch
         self.durations: list[int] = []  # nanoseconds by number of the execution, 0 if unknown
         self.files: list[str] = []

@@ -33,9 +33,9 @@ _NUMBER = re.compile(r"_(\d{1,9})$")
 
 
 def read_profile(path: Path) -> Profile:
-    """Read rocprofv3's profile of a run; raise a TraceError if it is no such file, or cannot be read."""
+    """Read rocprofv3's profile of a run; raise a TraceError if it is not such a file, or cannot be read."""
     if not is_profile(path):
-        raise NotATrace(path, "it is no database or document of rocprofv3")
+        raise NotATrace(path, "it is not a database or document of rocprofv3")
     return _read(path, *mark_of(path))
 
 

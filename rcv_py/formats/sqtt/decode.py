@@ -49,7 +49,7 @@ def decode_streamed(data: bytes | memoryview, give: Give, name: str = "The file"
 
 
 def format_of(raw: np.ndarray) -> tuple[int, int]:
-    """Return family (9, or 10 for all of RDNA; 0 if it is no thread trace) and version of the layout."""
+    """Return family (9, or 10 for all of RDNA; 0 if it is not a thread trace) and version of the layout."""
     if len(raw) < 8:
         return 0, 0
     head = int(raw[0]) | int(raw[1]) << 8

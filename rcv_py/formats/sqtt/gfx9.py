@@ -14,7 +14,7 @@ from rcv_py.model.kinds import EventKind
 HEADER = 8  # bytes that the recording tool puts in front
 STRETCH = 1 << (18 if IS_COMPILED else 14)  # bytes between two checks for cancellation
 FLUSH = 7  # written to NOWHERE
-USER_DATA = 3  # type of a token for registers that is no write
+USER_DATA = 3  # type of a token for registers that is not a write
 LOSES = 2
 EVENT = {  # values of a token of type MISC
     LOSES: EventKind.PACKET_LOSS,

@@ -72,7 +72,7 @@ PLACES = 1 << 10  # where waves run: compute unit, slot and SIMD
 (
     TRAP,  # NORMAL or how far a context switch is
     PENDING,  # records without a kind yet
-    VANISHES,  # records that are no instruction
+    VANISHES,  # records that are not instructions
     FRONT,  # its oldest record without a kind yet, of the records of its wave
     IS_STARTED,  # the stream has its start
     LAST,  # and 16 more: its last record of each kind that can be replayed, -1 none
@@ -279,7 +279,7 @@ def leave(s: int, state: ndarray, to: Columns) -> None:
 
 @part
 def keep_records(s: int, state: ndarray, to: Columns) -> None:
-    """Leave out records that are no instruction, or whose kind the stream does not say."""
+    """Leave out records that are not instructions, or whose kind the stream does not say."""
     first, kept, brk = state[TOKEN_FIRST + s], state[TOKEN_FIRST + s], state[BREAK_FIRST + s]
     for at in range(first, state[TOKEN_AT + s]):
         while brk < state[BREAK_AT + s] and to.rows[R_AFTER, brk] < at - first:

@@ -107,7 +107,7 @@ def joined(parts: Sequence[WaveRecords]) -> WaveRecords:
 
 
 FLAG_BARRIER = 2  # the stream reports a barrier
-REPLAYED = 14  # kind of a token that is no instruction: the one before it is issued again
+REPLAYED = 14  # kind of a token that is not an instruction: the one before it is issued again
 
 
 def with_state(

@@ -15,7 +15,7 @@ from rcv_py.model.ids import place_name
 
 FILE = "realtime.json"
 NOMINAL_HZ = 100_000_000  # of the constant clock, if the file lacks it
-MAX_OFFSET = 1 << 52  # cycles between two shader engines: weeks; more is no valid measurement
+MAX_OFFSET = 1 << 52  # cycles between two shader engines: weeks; more is not a valid measurement
 MAX_APART = 1 << 36  # ticks between first samples of two: 11 minutes at 100 MHz, while engines start together
 NOMINAL_TICKS = 1 / 20  # realtime ticks per shader cycle, if no engine has two samples: 100 MHz / 2 GHz
 

@@ -65,7 +65,7 @@ class CodeColumns(Value):
     reasons: np.ndarray | None  # int64 [n, k]; None if rows carry no stall reasons
     has_samples: bool
     has_unsure: bool  # samples of which it is not recorded whether they issued
-    lost: int  # costs that are no counts, and 0 in `numbers`
+    lost: int  # costs that are not counts, and 0 in `numbers`
 
 
 class Code(Value):

@@ -77,8 +77,8 @@ def missing_files(sources: Sequence[SourceFile]) -> list[Problem]:
                 plural(len(sources), "source file"),
                 lost[0].path,
             ),
-            "Say where they are: Locate … above the source, or --source-map FROM=TO; costs by line are there"
-            " all the same.",
+            "Say where they are: Locate … above the source, or --source-map FROM=TO; costs by line are"
+            " still shown.",
             (Affects.SOURCE_TEXT,) if len(lost) == len(sources) else (),
         )
     ]

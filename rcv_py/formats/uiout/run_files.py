@@ -237,7 +237,7 @@ class _Row(Value):
         return self.cells[place].strip() if place < len(self.cells) else ""
 
     def number(self, *names: str) -> int:
-        """The first non-empty one of these columns, -1 if that is no number."""
+        """The first non-empty one of these columns, -1 if that is not a number."""
         text = next((self[name] for name in names if self[name]), "")
         return int(text) if _NUMBER.fullmatch(text) else -1
 

@@ -198,7 +198,7 @@ def read_sources(files: FolderFiles, paths: tuple[str, ...], problems: Problems)
     listed = SNAPSHOTS in files
     tree = try_json(files.path, SNAPSHOTS, problems, Affects.SOURCE_TEXT) if listed else None
     if not isinstance(tree, dict | None):
-        text = Message("{0} is damaged: it is no tree of names.", SNAPSHOTS)
+        text = Message("{0} is damaged: it is not a tree of names.", SNAPSHOTS)
         problems.warn(SNAPSHOTS, text, "Sources are not shown.")
     copies = dict(_leaves(table_of(tree), "", 0))
     by_normal = {_normal(path): name for path, name in reversed(copies.items())}
@@ -226,7 +226,7 @@ def missing_copies(sources: Sequence[SourceFile]) -> list[Problem]:
             Severity.WARNING,
             SNAPSHOTS,
             Message("{0} has no copy of {1}, such as {2}.", SNAPSHOTS, some, lost[0].path),
-            "Costs by line are there all the same; say where the sources are: Locate … above the source, or"
+            "Costs by line are still shown; say where the sources are: Locate … above the source, or"
             " --source-map FROM=TO.",
             (Affects.SOURCE_TEXT,) if len(lost) == len(sources) else (),
         )

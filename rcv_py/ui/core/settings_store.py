@@ -71,11 +71,11 @@ class Settings:
         self._group.discard(self)
 
     def memory(self, key: str, default: Any = None) -> Any:
-        """Read window state that is no option (geometry, recent files)."""
+        """Read window state that is not an option (geometry, recent files)."""
         return default if self._store is None else self._store.value(f"memory/{key}", default)
 
     def remember(self, key: str, value: Any) -> None:
-        """Store window state that is no option."""
+        """Store window state that is not an option."""
         if self._store is not None:
             self._store.setValue(f"memory/{key}", value)
 

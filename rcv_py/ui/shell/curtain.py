@@ -20,7 +20,7 @@ class Curtain(QWidget):
 
     def __init__(self, parent: QWidget, docks: Collection[Dock], scheduler: Scheduler) -> None:
         super().__init__(parent, autoFillBackground=True)
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # as a widget that is no class of its own
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # a subclass is painted without it
         self._over, self._docks, self._scheduler = parent, docks, scheduler
         self._looks = QTimer(self, interval=HOLD_MS)
         self._looks.timeout.connect(self._look)

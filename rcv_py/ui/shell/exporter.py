@@ -112,7 +112,7 @@ class Exporter(Record):
                     return export.svg_bytes(*self.subject(name), legend=legend, size=look.size)
             case ".csv":
                 return self.sheet(name).csv().encode()
-        said = Message("{0} is no kind of file that can be written.", suffix or "A name without an ending")
+        said = Message("{0} is not a kind of file that can be written.", suffix or "A name without an ending")
         raise ExportError(said, hint=Message("Use a name that ends in {0}.", ", ".join(FORMS)))
 
     def image(self, name: str, look: PictureLook) -> QImage:

@@ -1,4 +1,4 @@
-"""Columns as a Qt table: sorting and filtering work on row numbers; rows are no objects."""
+"""Columns as a Qt table: sorting and filtering work on row numbers; rows are not objects."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

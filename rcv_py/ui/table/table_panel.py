@@ -115,7 +115,7 @@ class TablePanel(Panel, Generic[Result]):
         return NO_LINES
 
     def place_of(self, row: Any) -> Hover | None:
-        """Return the instruction or source line of a row, None for none; -1 or None is no row."""
+        """Return the instruction or source line of a row, None for none; -1 or None is not a row."""
         line = int(self.lines[row]) if 0 <= row < len(self.lines) else -1
         return Hover(line=line) if line >= 0 else None
 

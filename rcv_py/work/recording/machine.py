@@ -71,7 +71,7 @@ class There(Value):
         """Read `HOST` or `HOST:FOLDER`; raise UsageError for a host that ssh would take for an option."""
         host, _, work = text.partition(":")
         if not host or host.startswith("-"):
-            raise UsageError(Message("{0} is no name of a machine.", text), hint="Write HOST or HOST:FOLDER.")
+            raise UsageError(Message("{0} does not name a machine.", text), hint="Write HOST or HOST:FOLDER.")
         return cls(host, work)
 
     def run(self, words: Sequence[str], on_line: OnLine, limit_s: float) -> int:

@@ -108,7 +108,7 @@ def test_longer_waits_trip_the_gate(product: Path, worse: Path) -> None:
     text = printed("compare", worse, product, "--fail-on", "regression")
     assert "fewer cycles per hit" in text.splitlines()[0]
     printed("compare", worse, product, "--fail-on", "difference", code=3)
-    printed("compare", product, worse)  # without a gate a difference is no failure
+    printed("compare", product, worse)  # without a gate a difference is not a failure
 
 
 def test_a_large_threshold_or_a_replicate_that_differs_as_much_lets_pass(product: Path, worse: Path) -> None:

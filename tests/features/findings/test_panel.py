@@ -164,7 +164,7 @@ def of(name: str, cycles: int, gain: float, rank: str = "ranked") -> Finding:
 
 
 def test_one_bound_is_one_bar(ui: UiContext, qtbot: QtBot) -> None:
-    """Two findings that say of the same cycles what they could win are no two things to win."""
+    """Two findings that say of the same cycles what they could win are not two things to win."""
     panel = TriagePanel(ui)
     qtbot.addWidget(panel)
     found = (
@@ -172,7 +172,7 @@ def test_one_bound_is_one_bar(ui: UiContext, qtbot: QtBot) -> None:
         of("busy", 900, 0.0, CONTEXT),
     )  # fmt: skip
     findings = Findings(numbers=(), findings=found)
-    assert findings.same_bound == (0, 0, 2, 3), "what is small is in one line, context is no bound"
+    assert findings.same_bound == (0, 0, 2, 3), "what is small is in one line, context is not a bound"
     panel.list.show_findings(findings.in_full, "", findings.same_bound)
     panel.resize(330, 500)
     panel.show()

@@ -72,7 +72,7 @@ def test_a_replicate_tells_the_noise(tmp_path: Path) -> None:
 
 def test_what_is_no_replicate_is_refused() -> None:
     words = [sample_path("matmul_small"), "--twin", sample_path("vector_add")]
-    assert "is no replicate of" in refused("check", *words)
+    assert "is not a replicate of" in refused("check", *words)
 
 
 def test_a_damaged_capture_is_checked_as_far_as_it_goes(tmp_path: Path) -> None:

@@ -55,8 +55,8 @@ def test_what_is_added_is_shown_without_an_option_until_it_is_removed(file: Path
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (f"{HEAD}<!DOCTYPE x [<!ENTITY a 'aa'>]><Spec>&a;</Spec>", "is no machine-readable ISA file"),
-        ("no xml", "is no machine-readable ISA file"),
+        (f"{HEAD}<!DOCTYPE x [<!ENTITY a 'aa'>]><Spec>&a;</Spec>", "is not a machine-readable ISA file"),
+        ("no xml", "is not a machine-readable ISA file"),
         (FILE.replace("AMD CDNA 3", "../../etc"), "does not say of which family"),
     ],
 )

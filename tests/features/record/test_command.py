@@ -311,7 +311,7 @@ def test_a_machine_that_is_not_there() -> None:
     assert (
         "nowhere cannot be used. It said: ssh: Could not resolve" in record("--host", "nowhere", code=2).err
     )
-    assert "is no name of a machine" in record("--host=-oProxyCommand=x", code=2).err
+    assert "does not name a machine" in record("--host=-oProxyCommand=x", code=2).err
     error = record("--host", "lab:/not there", code=2).err
     assert "lab cannot be used. It said: " in error
     assert "/not there" in error  # by the shell there

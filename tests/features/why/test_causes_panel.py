@@ -113,7 +113,7 @@ def test_late_and_blamed_lines_are_selected_by_a_click(shown: CausesPanel, ui: U
     click(shown, late)
     assert ui.session.selection.value.line == 3
     click(shown, shown.tree.rows.root.children[1])
-    assert ui.session.selection.value.line == 3, "a cause is no place"
+    assert ui.session.selection.value.line == 3, "a cause is not a place"
 
 
 def test_the_keyboard_walks_and_selects(shown: CausesPanel, qtbot: QtBot, settled: Settled) -> None:

@@ -112,7 +112,7 @@ def test_of_a_bundle_the_part_for_the_target_counts() -> None:
 def test_without_symbols_a_descriptor_tells_the_entry() -> None:
     data = code_file({"one": NOP + ENDS + NOP * 6}, kernels=("one",), has_symbols=False)
     (kernel,) = CodeObject(1, "x", read_image(data, "x")).kernels
-    assert (kernel.name, kernel.address, kernel.size) == ("", 0x1600, 8), "padding is no code"
+    assert (kernel.name, kernel.address, kernel.size) == ("", 0x1600, 8), "padding is not code"
 
 
 def test_headers_that_assemblers_leave_empty_are_filled() -> None:

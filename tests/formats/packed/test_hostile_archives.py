@@ -139,7 +139,7 @@ def changed_json(name: str, **changes: Any) -> Callable[[Members], Members]:
 
 
 UNUSABLE: dict[str, tuple[Callable[[Members], Members], str]] = {
-    "no manifest": (lambda _: {MANIFEST: b"[]"}, "its manifest.json is no table"),
+    "no manifest": (lambda _: {MANIFEST: b"[]"}, "its manifest.json is not a table"),
     "no JSON": (lambda _: {TRACE: b"{"}, "trace.json is damaged"),
     "a newer format": (changed_json(MANIFEST, format=2), "its format is 2"),
     "too few columns": (changed_json(MANIFEST, columns=1), "something follows"),

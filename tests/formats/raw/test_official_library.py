@@ -37,7 +37,7 @@ def test_the_library_is_looked_for_where_tools_of_amd_look(monkeypatch, tmp_path
     assert official.library_path() == str(places[1] / f"{official.LIBRARY}.0.2")
     monkeypatch.setenv(official.VARIABLES[0], str(places[2] / f"{official.LIBRARY}.0.2"))
     assert official.library_path() == str(places[2] / f"{official.LIBRARY}.0.2")
-    with pytest.raises(OfficialMissing, match="is no decoder library"):
+    with pytest.raises(OfficialMissing, match="is not a decoder library"):
         official.library_path(str(tmp_path))
 
 

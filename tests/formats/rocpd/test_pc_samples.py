@@ -233,7 +233,7 @@ def test_odd_values_of_a_document_are_invalid_or_unknown(tmp_path: Path) -> None
     found = samples_document(samples)
     for one in found["rocprofiler-sdk-tool"][0]["buffer_records"]["pc_sample_stochastic"][:4]:
         one["record"]["snapshot"] = {"stall_reason": [3]}
-    text = json.dumps(found).replace(str(1 << 80), "1" * 18)  # larger ones are no JSON of ours
+    text = json.dumps(found).replace(str(1 << 80), "1" * 18)  # larger ones are not JSON of ours
     path.write_text(text.replace(str(-(1 << 80)), "-1"))
     profile = read_profile(path)
     assert profile.samples.all == 2 * len(odd)

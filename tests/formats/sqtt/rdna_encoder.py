@@ -6,7 +6,7 @@ express everything that a simulated wave has, and `expressible` says what is lef
 - an instruction is busy for as long as its number says, whatever it took: VALU 1, 2, 4 (gfx12 also 8, 16, 32
   and 64), vector memory 1 to 12, LDS 1 to 6, SALU, scalar memory, branches and messages 1;
 - a wait (s_waitcnt, s_nop, …) has one token, in its last cycle; it began at the end of the instruction before
-  or in that cycle, and its last cycle is no stall;
+  or in that cycle, and its last cycle is not a stall;
 - s_barrier of gfx11 is a message that lasts until the next token of its wave;
 - s_endpgm has no token: it lasts from the end of the instruction before until the wave ends;
 - states follow from tokens; idle is a wave only before its first one.

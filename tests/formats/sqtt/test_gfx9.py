@@ -101,7 +101,7 @@ def test_a_reset_takes_the_next_timestamp_and_no_other() -> None:
         (200, raw.stamp(9999)),  # nobody asked
         (200, raw.misc(1)),
         (200, raw.end(2, 0, 0)),
-        (200, raw.stamp(5000 + 1003)),  # and three cycles, which are no step
+        (200, raw.stamp(5000 + 1003)),  # and three cycles, which are not a step
         (200, raw.misc(1)),
         (200, raw.end(3, 0, 0)),
         (200, raw.misc(1)),
@@ -171,7 +171,7 @@ def test_a_kind_that_comes_behind_the_end_of_its_wave_opens_none() -> None:
     stream = stream_of((0, raw.start(0, 0, 0)), (8, raw.end(0, 0, 0)), (12, raw.kind(0, 0, 5)))
     assert len(stream.waves) == 1
     lone = stream_of((0, raw.kind(0, 0, 5)))
-    assert len(lone.waves) == 0, "a kind alone is no wave"
+    assert len(lone.waves) == 0, "a kind alone is not a wave"
 
 
 def test_waves_of_other_units_leave_no_records() -> None:

@@ -26,7 +26,7 @@ def test_nothing_helps_is_an_answer() -> None:
     plain, player = found_in(real_trace("flash_attn_small_after"))
     (ahead,) = (one for one in plain.findings if one.name == "exposed-lds-dma")
     assert ahead.gain > SMALL
-    other = RemedyExperiment((Latency(lines=(0,), cycles=0),))  # the first instruction is no memory operation
+    other = RemedyExperiment((Latency(lines=(0,), cycles=0),))  # it is not a memory operation
     found = predicted(replace(plain, findings=(replace(ahead, trial=other),)), player)
     assert found.why == NOTHING_HELPS
     assert all(one.most < SMALL or one.expected < SMALL for one in found.findings)

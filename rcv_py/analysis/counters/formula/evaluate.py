@@ -323,7 +323,7 @@ def _range(items: list[Node], length: int, lookup: Lookup) -> np.ndarray:
     start, stop, step = (*(_whole(item, lookup) for item in items), 1)[:3]
     if start < 0 or stop > length or start >= stop or step < 1:
         parts = f"{start}:{stop}" + (f":{step}" if len(items) > 2 else "")
-        sentence = Message("{0} is no part of {1:,} places.", parts, length)
+        sentence = Message("{0} is not part of {1:,} places.", parts, length)
         raise FormulaError(FormulaKind.INDEX, sentence, items[0].start, items[-1].stop)
     return np.arange(start, stop, step)
 
@@ -345,7 +345,7 @@ def _whole(item: Node, lookup: Lookup) -> int:
         raise item.error(FormulaKind.SCALAR, text)
     number = float(value.reshape(-1)[0])
     if not abs(number) < 1 << 53:  # nan too
-        raise item.error(FormulaKind.INDEX, Message("{0} is no place of an axis.", number))
+        raise item.error(FormulaKind.INDEX, Message("{0} is not a place of an axis.", number))
     return int(number)
 
 
