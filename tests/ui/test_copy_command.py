@@ -456,9 +456,10 @@ def test_waves_of_the_timelines(app: App, shown: Any) -> None:
         zip(boxes.begin[seen].tolist(), boxes.end[seen].tolist(), strict=True)
     )
     panel = shown("utilization")
-    assert [(unit_title(row["unit"]), row["busy"], row["cycles"]) for row in printed(panel)["rows"]] == [
-        row[:3] for row in panel.sheet().rows
-    ]
+    layout = app.ui.session.trace.value.architecture.layout
+    assert [
+        (unit_title(row["unit"], layout), row["busy"], row["cycles"]) for row in printed(panel)["rows"]
+    ] == [row[:3] for row in panel.sheet().rows]
 
 
 def test_the_selected_wave(app: App, shown: Any) -> None:

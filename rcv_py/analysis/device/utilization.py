@@ -32,6 +32,7 @@ from rcv_py.model.window import TimeWindow
 UNITS = ("MATRIX", "WMMA", "VALU", "LDS", "VMEM", "RAY", "SCAL", "JUMP", "MSG", "IMMED")
 # For people.
 UNIT_TITLE = {"MATRIX": "matrix", "SCAL": "SALU/SMEM", "JUMP": "branch", "MSG": "message", "IMMED": "wait"}
+_VEGA_TITLE = {"VALU": "VALU/matrix", "VMEM": "VMEM/LDS"}  # gfx9 issues both to one unit
 UNKNOWN_CU = -1
 SHARED = -1  # the `simd` of tracks that all SIMDs share
 
@@ -198,10 +199,14 @@ def _name(unit: str, simd: int) -> str:
     return unit if simd == SHARED else f"{unit}{simd}"
 
 
-def unit_title(name: str) -> str:
-    """Return the display name of a track, given its name in documents: `SALU/SMEM0` for `SCAL0`."""
+def unit_title(name: str, layout: str = "") -> str:
+    """Return the display name of a track, given its name in documents: `SALU/SMEM0` for `SCAL0`.
+
+    With the layout of the trace, the name also says which kinds of instructions share the unit.
+    """
     unit = name.rstrip("0123456789")
-    return UNIT_TITLE.get(unit, unit) + name.removeprefix(unit)
+    titles = UNIT_TITLE | (_VEGA_TITLE if layout == "vega" else {})
+    return titles.get(unit, unit) + name.removeprefix(unit)
 
 
 class _Spans(ColumnTable):

@@ -141,11 +141,11 @@ def _lines(trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
         yield RangeRow(LINE, where, -1, hits=ran, cycles=cycles, share=share, source=where, place=place)
 
 
-def _units(_trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
+def _units(trace: Trace, found: RangeCosts) -> Iterator[RangeRow]:
     for one in sorted(found.units, key=lambda one: -one.busy / one.count):
         share = one.busy / (one.count * found.window.width)
         if one.busy:
-            title = unit_title(one.unit)
+            title = unit_title(one.unit, trace.architecture.layout)
             yield RangeRow(UNIT, title, -1, hits=one.count, cycles=one.busy, share=share, source="")
 
 

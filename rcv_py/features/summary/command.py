@@ -116,6 +116,8 @@ def _unit_times(options: SummaryOptions) -> CommandAnswer:
             what = "cycles of issue" if trace.architecture.busy_is_issue else "cycles of execution"
             of = Message("\nOf {0} cycles", count(window.width))
             yield Message("{0}; {1}, without counting a cycle twice.", of, what)
+            if trace.architecture.layout == "vega":
+                yield "VALU also has the matrix instructions, VMEM the LDS instructions."
 
     facts = {"place": place, "waves": found.read, "range": [window.begin, window.end], "missing": lost}
     return CommandAnswer.of_table(UNITS_SCHEMA, table, text, lambda: facts, of=trace)

@@ -40,6 +40,7 @@ ROW_PX = 16
 class Unit(Value):
     """A track with its drawing data."""
 
+    title: str
     track: Track
     segment: RowSegment
     covered: IntervalSet
@@ -62,7 +63,7 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
         segment = span_segment(track.start, track.end, track.kind, slack=slack)
         covered = IntervalSet.of(track.start, track.end)
         _ = covered.offset  # made here, in a thread: it answers for any share of the view
-        units.append(Unit(track, segment, covered))
+        units.append(Unit(unit_title(track.name, trace.architecture.layout), track, segment, covered))
     return UnitTracks(tuple(units), place, len(waves), len(chosen))
 
 
@@ -120,7 +121,7 @@ class UtilizationPanel(TimelinePanel):
 
     def _show(self, units: UnitTracks) -> None:
         self.units = units
-        names = [RowName(unit_title(unit.track.name)) for unit in units.units]
+        names = [RowName(unit.title) for unit in units.units]
         self.source.set_rows([TokenRow((unit.segment,)) for unit in units.units], names)
         store = self.session.store
         lost = units.waves - units.read if store is not None and store.is_complete else 0
@@ -151,7 +152,7 @@ class UtilizationPanel(TimelinePanel):
         window, rows = self.session.window.value, []
         for unit in self.units.units:
             busy = unit.covered.inside(window)
-            rows.append((unit_title(unit.track.name), busy, window.width, round(busy / window.width, 6)))
+            rows.append((unit.title, busy, window.width, round(busy / window.width, 6)))
         return Sheet("Utilization", ("unit", "busy cycles", "cycles in view", "share"), rows)
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
