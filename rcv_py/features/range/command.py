@@ -36,7 +36,8 @@ def run(options: RangeOptions) -> CommandAnswer:
         flop = result.flop_facts(trace, found)
         facts += [(name, join_texts(", ", filter(None, texts))) for name, *texts in flop]
         facts += [("between", _between(trace, ends, steps))] if ends and steps else []
-        yield Facts(facts)
+        if len(trace.waves):
+            yield Facts(facts)
         if why := waves.why_none("ranges"):
             yield why
             return

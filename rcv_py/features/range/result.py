@@ -71,15 +71,15 @@ _TFLOPS = kinds.FROM_0.maybe(
 )
 FACTS = (
     CAPTURE,
-    kinds.CYCLE_RANGE("range", "The range; the whole capture if none was given"),
-    kinds.CYCLES("cycles", "Length of the range"),
+    kinds.CYCLE_RANGE.maybe("range", "The range; the whole capture if none was given; null without times"),
+    kinds.CYCLES.maybe("cycles", "Length of the range; null without times"),
     kinds.NANOSECONDS.maybe("duration_ns", "Length of the range; null if the clock is not known"),
     kinds.WAVES("waves", "Traced waves resident in the range"),
-    kinds.CYCLES("wave_cycles", "Time that these waves spent in the range, summed"),
-    kinds.COUNT("hits", "Executions that issued in the range"),
-    kinds.FROM_0("flop", "Operations of the MFMA or WMMA instructions that issued in it"),
+    kinds.CYCLES.maybe("wave_cycles", "Time that these waves spent in the range, summed; null without waves"),
+    kinds.COUNT.maybe("hits", "Executions that issued in the range; null without waves"),
+    kinds.FROM_0.maybe("flop", "Operations of the MFMA or WMMA instructions that issued in it"),
     _TFLOPS,
-    kinds.FROM_0(
+    kinds.FROM_0.maybe(
         "valu_flop",
         "Upper bound of the floating-point operations of the VALU instructions that issued in it, where the "
         "mnemonic gives them: counts all lanes of a wave, because the execution mask is not recorded",
@@ -179,7 +179,7 @@ def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:
     """Return the fields of a document besides the rows."""
     window, rate, vector = found.window, tflops(trace, found), tflops(trace, found, found.vector_flops)
     ns = trace.clock.ns(window.width)
-    return {
+    facts = {
         "range": [window.begin, window.end],
         "cycles": window.width,
         "duration_ns": None if ns is None else round(ns, 1),
@@ -192,6 +192,10 @@ def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:
         "valu_tflops": None if vector is None else round(vector, 6),
         "assumption": found.causes.assumption,
     }
+    unknown = [] if trace.has_times else ["range", "cycles", "duration_ns"]
+    if not len(trace.waves):
+        unknown += ("wave_cycles", "hits", "flop", "tflops", "valu_flop", "valu_tflops")
+    return facts | dict.fromkeys(unknown)
 
 
 def between_facts(ends: tuple[int, int], found: PairDistance) -> Mapping[str, Any]:

@@ -86,8 +86,8 @@ FACTS = (
         kinds.WHOLE("bytes", "Size of their files, in bytes"),
         Field("by_shader_engine", kinds.mapping(kinds.WAVES, (), "Traced"), "Waves by shader engine"),
         kinds.COUNT("slots", "Places that held a wave"),
-        kinds.CYCLES("min_cycles", "Shortest lifetime"),
-        kinds.CYCLES("max_cycles", "Longest lifetime"),
+        kinds.CYCLES.maybe("min_cycles", "Shortest lifetime; null without traced waves"),
+        kinds.CYCLES.maybe("max_cycles", "Longest lifetime; null without traced waves"),
         kinds.CYCLES("cycles", "Sum of all lifetimes"),
     ),
     record_field("code", "The program; null if the capture has none", *_CODE),
@@ -125,9 +125,9 @@ FACTS = (
     record_field(
         "clock",
         "Times",
-        kinds.CYCLE("start", "First moment"),
-        kinds.CYCLE("end", "Last moment"),
-        kinds.CYCLES("cycles", "From first to last"),
+        kinds.CYCLE.maybe("start", "First moment; null without times"),
+        kinds.CYCLE.maybe("end", "Last moment; null without times"),
+        kinds.CYCLES.maybe("cycles", "From first to last; null without times"),
         kinds.NUMBER.maybe("duration_ns", "The same in nanoseconds; null if the rate is not known"),
         kinds.NUMBER.maybe("shader_mhz", "Rate of the shader clock, in MHz; null if it is not known"),
         kinds.FLAG("is_aligned", "Whether the clocks of shader engines could be aligned"),
@@ -254,8 +254,8 @@ def _waves(trace: Trace) -> dict[str, Any]:
         "bytes": int(index.size.sum()),
         "by_shader_engine": dict(zip(map(str, engines.tolist()), count.tolist(), strict=True)),
         "slots": len({*zip(index.se.tolist(), index.simd.tolist(), index.slot.tolist(), strict=True)}),
-        "min_cycles": int(life.min(initial=np.iinfo(np.int64).max)) if len(index) else 0,
-        "max_cycles": int(life.max(initial=0)),
+        "min_cycles": int(life.min()) if len(index) else None,
+        "max_cycles": int(life.max()) if len(index) else None,
         "cycles": int(life.sum()),
     }
 
@@ -265,18 +265,14 @@ def _code(trace: Trace) -> dict[str, Any]:
     if not len(code):  # no file has the program or its costs
         return nothing
     instructions = int(np.count_nonzero(~code.is_label))
-    if trace.is_static:
-        return nothing | {"instructions": instructions}
+    columns = {name: getattr(code, name) for name in ("samples_issued", "samples_stalled", "samples_unsure")}
+    samples = {name: None if column is None else int(column.sum()) for name, column in columns.items()}
+    found = nothing | samples | {"instructions": instructions}
+    if trace.is_static or (trace.has_pc_samples and not code.hits.any()):
+        return found
     sums = {name: int(getattr(code, name).sum()) for name in ("hits", "latency", "stall", "idle")}
-    samples = {name: getattr(code, name) for name in ("samples_issued", "samples_stalled", "samples_unsure")}
-    found = {
-        "instructions": instructions,
-        "executed": int(np.count_nonzero(code.hits > 0)),
-        **sums,
-        "issue": sums["latency"] - sums["stall"],
-        **{name: None if column is None else int(column.sum()) for name, column in samples.items()},
-    }
-    return {name: found[name] for name in nothing}
+    executed = int(np.count_nonzero(code.hits > 0))
+    return found | sums | {"executed": executed, "issue": sums["latency"] - sums["stall"]}
 
 
 def _source(trace: Trace) -> dict[str, Any]:
@@ -311,11 +307,11 @@ def _occupancy(trace: Trace) -> dict[str, Any]:
 
 def _clock(trace: Trace) -> dict[str, Any]:
     span, clock = trace.span, trace.clock
-    ns = clock.ns(span.width)
+    ns = clock.ns(span.width) if trace.has_times else None
     return {
-        "start": span.begin,
-        "end": span.end,
-        "cycles": span.width,
+        "start": span.begin if trace.has_times else None,
+        "end": span.end if trace.has_times else None,
+        "cycles": span.width if trace.has_times else None,
         "duration_ns": None if ns is None else round(ns, 1),
         "shader_mhz": round(clock.shader_hz / 1e6, 1) if clock.shader_hz else None,
         "is_aligned": clock.is_aligned,
