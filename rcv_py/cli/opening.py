@@ -175,7 +175,7 @@ class ChosenWaves(Record):
     @property
     def missing(self) -> str:
         """Which waves could not be read, a sentence; "" if all could."""
-        return "" if self.populations is None else missing_text(self.read, len(self.trace.waves))
+        return "" if self.answers is None else missing_text(self.answers, len(self.trace.waves))
 
     @property
     def heading(self) -> str:
@@ -302,7 +302,7 @@ def announced(waves: ChosenWaves, options: OfWaves) -> Iterator[Answers]:
         return
     with looking(waves.trace) as found:
         yield found
-    lost = missing_text(found.read, len(waves.trace.waves))
+    lost = missing_text(found, len(waves.trace.waves))
     if lost and options.form:
         complain(lost)
     elif lost:
@@ -330,13 +330,14 @@ def refuse(trace: Trace, options: OfWaves, why: str) -> None:
         raise UsageError(text, hint=Message("Leave {0} out.", name))
 
 
-def missing_text(read: int, of: int) -> str:
-    """Return a sentence that some waves could not be read; "" if all could."""
-    if read >= of:
-        return ""
-    files = "its file is" if of - read == 1 else "their files are"
-    gone, waves = count(of - read), plural(of, "traced wave")
-    return Message("{0} of {1} could not be read: {2} missing or damaged.", gone, waves, files)
+def missing_text(found: Answers, of: int) -> str:
+    """Return sentences on waves that could not be read, or may be wrong; "" if there are none."""
+    if found.read >= of:
+        return found.doubt
+    gone, waves = of - found.read, plural(of, "traced wave")
+    files = "its file is" if gone == 1 else "their files are"
+    lost = Message("{0} of {1} could not be read: {2} missing or damaged.", count(gone), waves, files)
+    return join_texts(" ", filter(None, (lost, found.doubt)))
 
 
 def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class StripResult(Value):
 
     parts: tuple[Any, ...]
     missing: dict[int, str]
+    doubtful: dict[int, str]
     moved: dict[int, tuple[int, int]]  # waves whose begin and end in the file differ from the index
 
 
@@ -84,6 +85,7 @@ def merged(reductions: Sequence[AnyReduction], looks: Sequence[StripResult]) -> 
     return StripResult(
         tuple(one.merge([look.parts[at] for look in looks]) for at, one in enumerate(reductions)),
         {row: text for look in looks for row, text in look.missing.items()},
+        {row: text for look in looks for row, text in look.doubtful.items()},
         {row: life for look in looks for row, life in look.moved.items()},
     )
 
@@ -96,6 +98,7 @@ class SlabCache:
         self._held = {wave.row: wave for waves in held for wave in waves}
         self._waves = dict(self._held)
         self._missing: dict[int, str] = {}
+        self._doubtful: dict[int, str] = {}
 
     def map_slab(
         self, reductions: Sequence[AnyReduction], rows: Rows, slab: Slab, *, is_last: bool = False
@@ -109,11 +112,13 @@ class SlabCache:
             batch = self._trace.reader.read(job)
             self._waves.update((wave.row, wave) for wave in batch.waves)
             self._missing.update(batch.missing)
+            self._doubtful.update(batch.notes)
         here = [self._waves[row] for row in needed if row in self._waves]
         parcel, index = parcel_of(here, rows, slab), self._trace.waves
         return StripResult(
             mapped(reductions, self._trace, parcel),
             {row: self._missing[row] for row in needed if row in self._missing},
+            {row: self._doubtful[row] for row in needed if row in self._doubtful},
             {
                 wave.row: (wave.begin, wave.end)
                 for wave in here
@@ -146,6 +151,7 @@ class Reducer(Answers):
         super().__init__(trace, len(chosen))
         self._rows = np.array(chosen, dtype=np.int64)
         self._held = {row: batch for batch in held for row in batch.rows.tolist()}
+        self.doubtful = {row: note for batch in held for row, note in batch.notes if row in self._held}
         cost = load.costs(index)[self._rows]
         self._lives = WaveLifetimes(
             se=index.se[self._rows].astype(np.int64),
@@ -192,6 +198,7 @@ class Reducer(Answers):
             if not self._is_open:
                 self._close()
         self.missing = dict(sorted((self.missing | made.missing).items()))
+        self.doubtful = dict(sorted((self.doubtful | made.doubtful).items()))
         return made.parts
 
     def _is_moved(self, made: StripResult) -> bool:

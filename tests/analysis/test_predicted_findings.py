@@ -64,7 +64,7 @@ def test_findings_are_ranked_by_what_is_predicted(trace: Trace) -> None:
         assert "predicted" not in each.title
     for each in ranked:
         assert isnan(each.predicted_gain) == (each.predicted is None) == (each.experiment == "")
-    assert "no promise" in found.predictions
+    assert "not a promise" in found.predictions
     assert not plain.predictions
 
 

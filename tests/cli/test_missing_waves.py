@@ -32,6 +32,19 @@ def test_bars_that_need_waves_say_which_are_missing(tmp_path: Path, bars: str) -
     assert len(json.loads(found.out)["rows"]) == 3
 
 
+@pytest.mark.parametrize("command", ["triage", "summary", "causes", "waits"])
+def test_results_of_a_wave_with_wrong_numbers_say_so(tmp_path: Path, command: str) -> None:
+    """A stall that is longer than its instruction cannot be; the others of the capture are right."""
+    folder = Path(damaged(tmp_path, 16))
+    path = min(folder.glob("se*_wv*.json"))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    token = document["wave"]["instructions"][0]
+    token[2] = token[3] + 5000
+    path.write_text(json.dumps(document), encoding="utf-8")
+    said = f"1 wave may be wrong: {path.name} has instructions that stall for longer than they last"
+    assert said in run(command, str(folder)).out
+
+
 def test_bars_of_totals_need_no_wave(tmp_path: Path) -> None:
     found = run("isa", damaged(tmp_path, 1), "--bars", "latency", "--top", "3")
     assert "could not be read" not in found.out + found.err

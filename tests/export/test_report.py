@@ -461,7 +461,7 @@ def test_predictions_and_the_critical_path(tmp_path: Path) -> None:
     plain, told = (
         capture.report(tmp_path / f"{predict}.md", predict=predict).read_text() for predict in (False, True)
     )
-    for words in ("## What if", "## The critical path", "no promise", "issue arbitration"):
+    for words in ("## What if", "## The critical path", "not a promise", "issue arbitration"):
         assert words in told
         assert words not in plain
     found = capture.triage(every_wave=True, predict=True).result

@@ -88,6 +88,16 @@ def test_negative_durations_count_as_zero_and_are_noted(tmp_path):
     assert batch.notes == ((1, "b.json has negative durations; they count as 0."),)
 
 
+def test_a_stall_longer_than_its_instruction_is_all_of_it_and_noted(tmp_path):
+    files = {"a.json": wave(), "b.json": wave([[100, 6, 500, 76, ADD], [600, 6, 4, 4, ADD]])}
+    batch = reader(tmp_path, files).read([0, 1])
+    assert batch.waves[1].tokens.stall.tolist() == [500, 4]
+    assert batch.waves[1].tokens.duration.tolist() == [500, 4]
+    (note,) = batch.notes
+    assert note[0] == 1
+    assert note[1].startswith("b.json has instructions that stall for longer than they last")
+
+
 def test_only_vector_arithmetic_becomes_matrix(tmp_path):
     one = read_one(tmp_path, wave([[100, 6, 0, 4, MFMA], [104, 5, 0, 4, MFMA], [108, 6, 0, 4, ADD]]))
     assert one.tokens.kind.tolist() == [TokenKind.MATRIX, TokenKind.LDS, TokenKind.VALU]

@@ -27,7 +27,7 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import Message
+from rcv_py.base.text import Message, plural
 from rcv_py.model.columns import Table, joined
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -172,6 +172,7 @@ class Answers(ABC):
         self.trace = trace
         self.waves = waves  # how many there are to read
         self.missing: dict[int, str] = {}  # rows of waves that could not be read, ascending, and why
+        self.doubtful: dict[int, str] = {}  # rows of waves that were, whose numbers may be wrong, and why
         self.errors: list[RcvError] = []  # why some waves were dropped
         self._staged: dict[Staged[Any, Any, Any], AnyReduction] = {}
         self._parts: dict[tuple[AnyReduction, Rows], Any] = {}
@@ -181,6 +182,14 @@ class Answers(ABC):
     def read(self) -> int:
         """How many waves were read."""
         return self.waves - len(self.missing)
+
+    @property
+    def doubt(self) -> str:
+        """A sentence on waves whose numbers may be wrong, with the first reason; "" if there are none."""
+        if not self.doubtful:
+            return ""
+        waves = plural(len(self.doubtful), "wave")
+        return Message("{0} may be wrong: {1}", waves, next(iter(self.doubtful.values())))
 
     @property
     def is_kept(self) -> bool:
@@ -253,6 +262,7 @@ class InMemory(Answers):
         missing = {row: text for row, text in lost if row not in read}
         super().__init__(trace, len(read) + len(missing))
         self.missing = dict(sorted(missing.items()))
+        self.doubtful = dict(sorted(note for batch in self.batches for note in batch.notes))
 
     def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:
         parts = []

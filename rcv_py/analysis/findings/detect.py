@@ -150,7 +150,8 @@ def of_inputs(inputs: FindingInputs) -> Findings:
         return _nothing(inputs, UNREAD if len(trace.waves) else _why_no_waves(trace))
     if not len(trace.code):  # matrix work, causes and limits are unknown
         return _nothing(inputs, NO_CODE, is_trusted=False)
-    return replace(_of_waves(inputs), unreadable=why_not_known(trace))
+    doubts = filter(None, (inputs.answers.doubt, why_not_known(trace)))
+    return replace(_of_waves(inputs), unreadable=join_texts(" ", doubts))
 
 
 def _of_waves(inputs: FindingInputs) -> Findings:

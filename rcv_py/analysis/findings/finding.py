@@ -415,7 +415,7 @@ class Findings(Record):
     choice: WaveChoice | None = None  # the waves whose costs are ranked, of the analysed waves
     unread: int = 0  # waves whose file is missing or damaged
     working_share: float = 1.0  # of the launch, in which traced waves that count were resident
-    unreadable: str = ""  # how many instruction texts are unreadable, and what helps; "" if none is
+    unreadable: str = ""  # which waves or instruction texts are not to be trusted, and why; "" if all are
     guesses: tuple[str, ...] = ()  # the alternative assumptions of predictions, sentences
     not_replayed: str = ""  # why nothing was predicted although remedies can be replayed, a sentence
 

@@ -105,7 +105,7 @@ def _unit_times(options: SummaryOptions) -> CommandAnswer:
     numbers = (int(column[row]) for column in (index.se, index.sa, index.cu))
     place = place_name(*numbers, unit=trace.architecture.unit_name)
     table = units(found.of(analysis), window)
-    lost = missing_text(found.read, len(rows))
+    lost = missing_text(found, len(rows))
 
     def text() -> Iterator[Part]:
         yield Message("{0}, {1}", place, plural(found.read, "wave"))

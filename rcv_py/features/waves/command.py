@@ -58,9 +58,10 @@ def run(options: WavesOptions) -> CommandAnswer:
 
 
 def _populations(trace: Trace, options: WavesOptions) -> CommandAnswer:
-    found = answers(trace, (POPULATIONS,)).of(POPULATIONS)
+    read = answers(trace, (POPULATIONS,))
+    found = read.of(POPULATIONS)
     table = ResultTable.of(results.POPULATIONS, found)
-    missing = missing_text(found.read, len(trace.waves))
+    missing = missing_text(read, len(trace.waves))
     said = Message("\n{0}; cycles are lives of waves. --waves takes an id, working or all.", ran_text(found))
     return listing(
         options,

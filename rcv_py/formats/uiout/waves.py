@@ -239,6 +239,7 @@ def _exact_waits(entries: object) -> RawWaits | None:
 
 
 NEGATIVE = "has negative durations; they count as 0"
+OVERLONG = "has instructions that stall for longer than they last; all of their time counts as stall"
 _ABSENT = -(1 << 62)  # smaller than any number of a file
 Columns = dict[str, np.ndarray]
 Notes = list[tuple[int, str]]
@@ -309,7 +310,7 @@ class WaveFiles(Record):
         return raw
 
     def _joined(self, rows: list[int], raws: list[RawWave], missing: Notes) -> WaveColumns:
-        tokens, bases, negative = _token_columns(raws, self.numbers)
+        tokens, bases, negative, overlong = _token_columns(raws, self.numbers)
         states, lengths, negative_states = _state_columns(raws)
         waits = _wait_columns([raw.waits for raw in raws if raw.waits is not None], self.numbers)
         facts, shift = self._facts(rows, [raw.facts for raw in raws])
@@ -321,8 +322,8 @@ class WaveFiles(Record):
             name = self.index.file[row]
             notes += [(row, note) for note in self._life_notes(row, *life)]
             notes += [(row, Message("{0} is damaged: {1}.", name, doubt)) for doubt in raw.doubts]
-        for i in sorted({*negative, *negative_states}):
-            notes.append((rows[i], f"{self.index.file[rows[i]]} {NEGATIVE}."))
+        for why, waves in ((NEGATIVE, sorted({*negative, *negative_states})), (OVERLONG, overlong)):
+            notes += [(rows[i], f"{self.index.file[rows[i]]} {why}.") for i in waves]
         columns = tokens | states | waits
         return WaveColumns(facts=facts, **columns, lod=None, missing=tuple(missing), notes=tuple(notes))
 
@@ -356,8 +357,13 @@ class WaveFiles(Record):
             yield f"{name} holds a wave that ran from cycle {life}, but {listed}; the wave file is right."
 
 
-def _token_columns(raws: list[RawWave], numbers: LineNumbers) -> tuple[Columns, list[int], list[int]]:
-    """The token columns of `WaveColumns`; the first start of each wave; waves with negative durations."""
+def _token_columns(
+    raws: list[RawWave], numbers: LineNumbers
+) -> tuple[Columns, list[int], list[int], list[int]]:
+    """The token columns of `WaveColumns`; the first start of each wave; waves with negative durations.
+
+    Last: waves with a stall that is longer than its instruction.
+    """
     first = borders([len(raw.tokens) for raw in raws])
     columns = [_column([raw.tokens for raw in raws], place) for place in range(TOKEN_WIDTH)]
     time = columns[0]
@@ -372,6 +378,7 @@ def _token_columns(raws: list[RawWave], numbers: LineNumbers) -> tuple[Columns, 
     offset, kind, stall, duration, number = columns
     negative = [*_clamp(stall, first), *_clamp(duration, first)]
     stall, duration = tight(stall), tight(duration)
+    overlong = _owners(np.flatnonzero(stall > duration), first)
     busy = np.maximum(duration, stall)
     busy -= stall
     index = numbers.index(number)
@@ -379,7 +386,7 @@ def _token_columns(raws: list[RawWave], numbers: LineNumbers) -> tuple[Columns, 
     if numbers.is_matrix.any():
         kinds[(kinds == TokenKind.VALU) & numbers.is_matrix[index]] = TokenKind.MATRIX
     found = {"token_first": first, "offset": tight(offset), "stall": stall, "busy": frozen(busy)}
-    return found | {"kind": frozen(kinds), "line": frozen(numbers.row[index])}, bases, negative
+    return found | {"kind": frozen(kinds), "line": frozen(numbers.row[index])}, bases, negative, overlong
 
 
 def _state_columns(raws: list[RawWave]) -> tuple[Columns, list[int], list[int]]:
@@ -417,6 +424,11 @@ def _clamp(column: np.ndarray, first: np.ndarray) -> list[int]:
         return []
     rows = np.flatnonzero(column < 0)
     column[rows] = 0
+    return _owners(rows, first)
+
+
+def _owners(rows: np.ndarray, first: np.ndarray) -> list[int]:
+    """The waves of some tokens or states, given where each wave begins."""
     return ascending(np.searchsorted(first, rows, side="right") - 1).tolist()
 
 

@@ -445,14 +445,14 @@ def test_predictions_come_when_nothing_else_is_computed(
     panel.list.setCurrentRow(row)
     page, told = panel.page.toPlainText(), panel.current.predicted.text
     assert panel.current.gain_row in page.partition("Gain:")[2]
-    assert "no promise" not in page
+    assert "not a promise" not in page
     span = np.ptp(ui.session.trace.value.occupancy.time)
     assert f"≤ {round(panel.current.gain * span):,} cycles" in page
     ui.settings["timeline.units"] = "ns"
     assert "cycles" not in panel.page.toPlainText().partition("Gain:")[2]
     ui.settings["timeline.units"] = "cycles"
     panel.page.anchorClicked.emit(QUrl("more:0"))
-    assert "no promise" in panel.page.toPlainText(), "what predictions take for true"
+    assert "not a promise" in panel.page.toPlainText(), "what predictions take for true"
     assert told in panel.page.toPlainText()
     assert "→" in panel.current.gain_row
     assert panel.current.gain_row in panel.list.currentItem().text()

@@ -49,7 +49,7 @@ def test_remedies_are_played_in_turn(shown: WhatIfPanel, qtbot: QtBot) -> None:
         assert one.origin, "the finding whose remedy it is"
         assert shown.known[one.changes].low <= shown.known[one.changes].high
     assert CANNOT in text_of(shown, "why_not"), "what the launch decides is said to be beyond it"
-    assert "no promise" in shown.note.text()
+    assert "not a promise" in shown.note.text()
     assert len(shown.sheet().headers) == len(next(iter(shown.sheet().rows)))
 
 
