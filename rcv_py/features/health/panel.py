@@ -16,7 +16,7 @@ from rcv_py.ui.core.plain_text import PlainLabel, Rich, copy_text, joined, named
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
-from rcv_py.ui.widgets.links import LinkText, wave_link
+from rcv_py.ui.widgets.links import LinkText, facts_table, wave_link
 
 FINE = Message("No problems in this capture. Looked at: {0}.", join_texts(", ", CHECKED))
 LOOKING = "The capture is being looked at."
@@ -28,9 +28,8 @@ WORDS = {Severity.INFO: "Note", Severity.WARNING: "Warning", Severity.ERROR: "Er
 def _rows_html(theme: Theme, severity: Severity, title: str, rows: Iterable[tuple[str, str]]) -> Rich:
     """Return a coloured title over rows of names and texts; empty texts are left out."""
     color = theme.role(SEVERITIES[severity][1]).name()
-    cells = [rich('<tr><td class="q">{}</td><td>{}</td></tr>', name, text) for name, text in rows if text]
     head = rich("<p><b style='color:{}'>{}</b> · <b>{}</b></p>", color, WORDS[severity], title)
-    return head + rich("<table cellspacing='0'>{}</table>", joined("", cells))
+    return head + facts_table(rows)
 
 
 def note_html(theme: Theme, note: HealthNote) -> Rich:

@@ -30,7 +30,7 @@ from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.widgets.legend import state_text
-from rcv_py.ui.widgets.links import line_link, source_link, token_link
+from rcv_py.ui.widgets.links import facts_table, line_link, source_link, token_link
 
 LISTED = 12  # maximum producers and waiters shown
 HIDERS = 4  # maximum kinds of instructions of other waves that are named
@@ -166,7 +166,7 @@ class FactsText:
         if self.trace.has_thread_trace and (causes or waiting):
             parts.append(self._why(causes or (), waiting))
         if addresses:
-            parts.append(rich("<h4>Addresses of its lanes, as recorded</h4>") + _table(addresses))
+            parts.append(rich("<h4>Addresses of its lanes, as recorded</h4>") + facts_table(addresses))
         if self.facts.samples is not None:
             parts.append(_samples(self.facts.samples, self.facts.all_samples))
         if self.trace.has_thread_trace:
@@ -229,7 +229,7 @@ class FactsText:
             ("of all cycles", percent(totals.latency + totals.idle, totals.program_total) or "–"),
         ]
         unit = ", cycles" if self.times.unit else ""
-        return rich("<h4>Sums of all traced waves{}</h4>", unit) + _table(rows)
+        return rich("<h4>Sums of all traced waves{}</h4>", unit) + facts_table(rows)
 
     def _token(self, token: details.TokenDetails) -> Rich:
         stall, busy, both = map(self.times.number, (token.stall, token.busy, token.stall + token.busy))
@@ -238,7 +238,8 @@ class FactsText:
             spent = ("stall", stall) if token.stall else ("issue", busy)
         idle = ("idle before", self.times.number(token.idle) if token.idle else "")
         state = ("state", state_text(token.states) or "not recorded")
-        return _table([("wave", self.facts.wave), ("at", self.times.at(token.start)), spent, idle, state])
+        wave, at = ("wave", self.facts.wave), ("at", self.times.at(token.start))
+        return facts_table((wave, at, spent, idle, state))
 
     def _cause(self, cause: TokenCause) -> Rich:
         text = CAUSE_TEXT[cause.cause]
@@ -336,7 +337,8 @@ def _samples(samples: StallReasons, total: int) -> Rich:
         ("not recorded", _part(samples.unsure, samples.samples) if samples.unsure else ""),
     ]
     rows += [(reason_name(reason), _part(n, samples.stalled)) for reason, n in samples.ranked()]
-    return rich("<h4>PC samples of this instruction; reasons are shares of the stalled</h4>") + _table(rows)
+    title = rich("<h4>PC samples of this instruction; reasons are shares of the stalled</h4>")
+    return title + facts_table(rows)
 
 
 def _part(value: int, total: int, of: str = "") -> Rich:
@@ -345,8 +347,3 @@ def _part(value: int, total: int, of: str = "") -> Rich:
 
 def _beside(value: str, share: str) -> Rich:
     return rich("{} &nbsp;<span class='q'>{}</span>", value, share)
-
-
-def _table(rows: Sequence[tuple[str, str]]) -> Rich:
-    cells = [rich('<tr><td class="q">{}</td><td>{}</td></tr>', name, value) for name, value in rows if value]
-    return rich("<table cellspacing='0'>{}</table>", joined("", cells))

@@ -1,7 +1,5 @@
 """The contents of a measured range, and the time from one instruction to another."""
 
-from collections.abc import Sequence
-
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.iterations.segments import PairDistance as Distances
@@ -20,7 +18,7 @@ from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
-from rcv_py.ui.widgets.links import LinkText, line_link, source_link
+from rcv_py.ui.widgets.links import LinkText, facts_table, line_link, source_link
 
 NOTHING = (
     "Nothing is measured. Drag with Shift over a time view to measure a range; or choose “Measure from here” "
@@ -150,7 +148,7 @@ def head_html(trace: Trace, times: Times, costs: RangeCosts) -> Rich:
     facts += [("executions", count(int(costs.hits.sum())))]
     for name, amount, speed in result.flop_facts(trace, costs):
         facts += [(name, amount), *([("", speed)] if speed else [])]
-    return _facts(facts)
+    return facts_table(facts)
 
 
 def pair_html(trace: Trace, times: Times, asked: MeasuredPair, steps: Distances | None) -> Rich:
@@ -168,7 +166,7 @@ def pair_html(trace: Trace, times: Times, asked: MeasuredPair, steps: Distances 
         return head + rich("<p>{}</p>", "The second never follows the first in a wave.")
     rows = [("iterations", count(steps.count)), ("median", times.both(steps.median))]
     rows += [("shortest", times.both(steps.least)), ("longest", times.both(steps.most))]
-    return head + _facts([*rows, ("mean", times.both(steps.total / steps.count))])
+    return head + facts_table([*rows, ("mean", times.both(steps.total / steps.count))])
 
 
 def tables_html(trace: Trace, costs: RangeCosts) -> list[Rich]:
@@ -181,11 +179,6 @@ def tables_html(trace: Trace, costs: RangeCosts) -> list[Rich]:
             head = rich("<h4>{}</h4><span class='q'>{}</span>", title, of)
             made.append(head + rich("<table cellspacing='0'>{}</table>", joined("", cells)))
     return made
-
-
-def _facts(rows: Sequence[tuple[str, str]]) -> Rich:
-    cells = [rich('<tr><td class="q">{}</td><td>{}</td></tr>', name, value) for name, value in rows]
-    return rich("<table cellspacing='0'>{}</table>", joined("", cells))
 
 
 def _cells(trace: Trace, one: result.RangeRow) -> Rich:

@@ -1,4 +1,6 @@
-"""Text with links to places of the trace, and the action of a click."""
+"""Rich text: tables of facts, links to places of the trace, and the action of a click."""
+
+from collections.abc import Iterable
 
 from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtWidgets import QFrame, QTextBrowser
@@ -6,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QTextBrowser
 from rcv_py.base.text import translated
 from rcv_py.model.ids import WaveId
 from rcv_py.state.session import Session
-from rcv_py.ui.core.plain_text import Rich, escaped, rich, unbroken
+from rcv_py.ui.core.plain_text import Rich, escaped, joined, rich, unbroken
 from rcv_py.ui.core.theme import Theme
 
 
@@ -28,6 +30,12 @@ def source_link(file: int, line: int, text: str) -> Rich:
 def wave_link(wave: WaveId, text: str) -> Rich:
     """Return a link to a wave."""
     return rich('<a href="wave:{}:{}:{}:{}">{}</a>', wave.se, wave.simd, wave.slot, wave.wid, text)
+
+
+def facts_table(rows: Iterable[tuple[str, str]]) -> Rich:
+    """Return names and values as a table; a value may be rich text, and an empty one leaves its row out."""
+    cells = [rich('<tr><td class="q">{}</td><td>{}</td></tr>', name, value) for name, value in rows if value]
+    return rich("<table cellspacing='0'>{}</table>", joined("", cells))
 
 
 class LinkText(QTextBrowser):
