@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.base.progress import Stage
-from rcv_py.features.why.panel import CausesPanel
+from rcv_py.features.why.panel import WhyPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.state.incremental import AnswerFlag
 from rcv_py.ui.core.computing import progress_text
@@ -64,15 +64,15 @@ def test_an_analysis_says_how_many_waves_it_has_looked_at(ui: UiContext, open_in
 
 
 @pytest.fixture
-def causes(ui: UiContext, qtbot: QtBot) -> CausesPanel:
-    panel = CausesPanel(ui)
+def causes(ui: UiContext, qtbot: QtBot) -> WhyPanel:
+    panel = WhyPanel(ui)
     qtbot.addWidget(panel)
     panel.show()
     return panel
 
 
 def test_a_panel_says_it_again_until_there_is_something(
-    causes: CausesPanel, ui: UiContext, open_in: Callable, qtbot: QtBot
+    causes: WhyPanel, ui: UiContext, open_in: Callable, qtbot: QtBot
 ) -> None:
     trace = open_trace(SAMPLE)
     open_in(trace, [])

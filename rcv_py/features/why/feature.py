@@ -31,6 +31,7 @@ FEATURE = Feature(
             order=21,
             needs=(Affects.CODE,),
             within="why",
+            target="panel:WhyPanel",
             keys=("Ctrl+Alt+Shift+3",),
         ),
         PanelEntry(
@@ -41,6 +42,7 @@ FEATURE = Feature(
             order=24,
             needs=(Affects.WAVES, Affects.CODE),
             within="why",
+            target="panel:WhyPanel",
             keys=("Ctrl+Alt+Shift+4",),
         ),
         PanelEntry(
@@ -51,6 +53,7 @@ FEATURE = Feature(
             order=25,
             needs=(Affects.CODE,),
             within="why",
+            target="panel:WhyPanel",
             keys=("Ctrl+Alt+Shift+5",),
         ),
     ),

@@ -39,7 +39,6 @@ class WhyPanel(TablePanel[Any]):
         self._groupings = {name: kind(ui) for name, kind in GROUPINGS.items()}
         texts = {name: kind.text for name, kind in GROUPINGS.items()}
         self.choice = Switch("How stalled and idle cycles are grouped", texts)
-        self.choice.choose(self.panel_id)
         for name, button in self.choice.buttons.items():
             button.setToolTip(tooltip(GROUPINGS[name].tip))
             button.setAccessibleDescription(translated(GROUPINGS[name].tip))
@@ -211,21 +210,3 @@ class WhyPanel(TablePanel[Any]):
         if trace is None or result is None or not root.children:
             return None
         return self.grouping.sheet(trace, result, root)
-
-
-class CausesPanel(WhyPanel):
-    """Why waves stalled and idled, and which instruction is to blame."""
-
-    panel_id = "causes"
-
-
-class WaitsPanel(WhyPanel):
-    """What waits waited for, with the stall charged to it."""
-
-    panel_id = "waits"
-
-
-class BubblesPanel(WhyPanel):
-    """Which instructions waves waited in while nothing happened on their SIMD."""
-
-    panel_id = "bubbles"

@@ -14,7 +14,7 @@ from rcv_py.features.loops import panel as loops_panel
 from rcv_py.features.loops.panel import IterationStrip, LoopsPanel
 from rcv_py.features.loops.result import SEGMENTS as RESULT
 from rcv_py.features.why.bubbles_result import BUBBLES
-from rcv_py.features.why.panel import BubblesPanel
+from rcv_py.features.why.panel import WhyPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -50,7 +50,7 @@ def sample(rounds: int = 12, waves: int = 2) -> tuple[Trace, WaveBatch]:
 loops = panel_fixture(LoopsPanel, 1000, 340)
 
 
-bubbles = panel_fixture(BubblesPanel, 900, 320)
+bubbles = panel_fixture(lambda ui: WhyPanel(ui).part("bubbles"), 900, 320)
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_another_capture_replaces_the_first(shown: LoopsPanel, open_in: Callable
 
 
 def test_bubbles_are_ranked_and_a_click_selects(
-    bubbles: BubblesPanel, ui: UiContext, open_settled: Callable
+    bubbles: WhyPanel, ui: UiContext, open_settled: Callable
 ) -> None:
     trace, batch = sample()
     open_settled(trace, [batch])
@@ -219,7 +219,7 @@ def test_bubbles_are_ranked_and_a_click_selects(
     assert not bubbles.grab().isNull()
 
 
-def test_bubbles_say_why_there_are_none(bubbles: BubblesPanel, open_settled: Callable, qtbot: object) -> None:
+def test_bubbles_say_why_there_are_none(bubbles: WhyPanel, open_settled: Callable, qtbot: object) -> None:
     busy = build.wave("V|V|I", [1, 2, 4])
     open_settled(build.trace(build.code(TEXTS), [busy]), [build.batch(busy)])
     qtbot.waitUntil(lambda: BUBBLES.nothing in bubbles.empty.sentence.text())

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.features.line.token_panel import TokenDetailsPanel
 from rcv_py.features.why.grouping import WIDTHS, WhyNode
-from rcv_py.features.why.panel import CausesPanel
+from rcv_py.features.why.panel import WhyPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -43,11 +43,11 @@ def sample(waves: int = 2) -> tuple[Trace, WaveBatch]:
     return build.trace(code, made), build.batch(*made)
 
 
-causes = panel_fixture(CausesPanel, 1000, 320, "tree.rows")
+causes = panel_fixture(WhyPanel, 1000, 320, "tree.rows")
 
 
 @pytest.fixture
-def shown(causes: CausesPanel, open_settled: Callable) -> CausesPanel:
+def shown(causes: WhyPanel, open_settled: Callable) -> WhyPanel:
     trace, batch = sample()
     open_settled(trace, [batch])
     return causes
@@ -60,16 +60,16 @@ def outline(node: WhyNode, depth: int = 0) -> list[str]:
     return own + [line for child in node.children for line in outline(child, depth + 1)]
 
 
-def cell(panel: CausesPanel, index: QModelIndex, column: int) -> str:
+def cell(panel: WhyPanel, index: QModelIndex, column: int) -> str:
     return panel.tree.rows.data(index.siblingAtColumn(column))
 
 
-def click(panel: CausesPanel, node: WhyNode) -> None:
+def click(panel: WhyPanel, node: WhyNode) -> None:
     at = panel.tree.visualRect(panel.tree.rows.index_of(node)).center()
     left_click(panel.tree.viewport(), QPoint(80, at.y()))
 
 
-def test_causes_are_ranked_with_late_and_blamed_lines(shown: CausesPanel) -> None:
+def test_causes_are_ranked_with_late_and_blamed_lines(shown: WhyPanel) -> None:
     assert outline(shown.tree.rows.root) == [
         "WAIT_LOAD 40 2", "  3 40 2", "    1 40 2", "WAIT_LDS 24 2", "  4 24 2", "    2 24 2",
     ]  # fmt: skip
@@ -81,7 +81,7 @@ def test_causes_are_ranked_with_late_and_blamed_lines(shown: CausesPanel) -> Non
     assert "attributed, not elapsed" in shown.assumption.text()
 
 
-def test_a_producer_that_is_a_guess_says_so(causes: CausesPanel, open_settled: Callable) -> None:
+def test_a_producer_that_is_a_guess_says_so(causes: WhyPanel, open_settled: Callable) -> None:
     code = build.code(["; kernel", TEXTS[1]], kinds=KINDS[:2])
     wave = build.wave("FF|FF|FF|FF|ffffffffffffFF", [1, 1, 1, 1, 1])
     open_settled(build.trace(code, [wave]), [build.batch(wave)])
@@ -93,7 +93,7 @@ def test_a_producer_that_is_a_guess_says_so(causes: CausesPanel, open_settled: C
     assert [dict(zip(sheet.headers, row, strict=True))["guessed"] for row in sheet.rows] == [12]
 
 
-def test_bars_tips_and_names_for_readers(shown: CausesPanel, ui: UiContext) -> None:
+def test_bars_tips_and_names_for_readers(shown: WhyPanel, ui: UiContext) -> None:
     node = shown.tree.rows.root.children[0]
     bar = shown.tree.rows.tree.columns[BAR].parts
     assert bar is not None
@@ -105,7 +105,7 @@ def test_bars_tips_and_names_for_readers(shown: CausesPanel, ui: UiContext) -> N
     assert spoken == "vector load, 40 stalled, 0 idle cycles"
 
 
-def test_late_and_blamed_lines_are_selected_by_a_click(shown: CausesPanel, ui: UiContext) -> None:
+def test_late_and_blamed_lines_are_selected_by_a_click(shown: WhyPanel, ui: UiContext) -> None:
     shown.tree.expandAll()
     late = shown.tree.rows.root.children[0].children[0]
     click(shown, late.children[0])
@@ -116,7 +116,7 @@ def test_late_and_blamed_lines_are_selected_by_a_click(shown: CausesPanel, ui: U
     assert ui.session.selection.value.line == 3, "a cause is not a place"
 
 
-def test_the_keyboard_walks_and_selects(shown: CausesPanel, qtbot: QtBot, settled: Settled) -> None:
+def test_the_keyboard_walks_and_selects(shown: WhyPanel, qtbot: QtBot, settled: Settled) -> None:
     shown.tree.expandAll()
     shown.tree.setCurrentIndex(shown.tree.rows.index_of(shown.tree.rows.root.children[0]))
     shown.activateWindow()  # or the focus stays with a window of the test before
@@ -128,7 +128,7 @@ def test_the_keyboard_walks_and_selects(shown: CausesPanel, qtbot: QtBot, settle
         assert shown.session.selection.value.line == line
 
 
-def test_columns_sort_and_are_remembered(shown: CausesPanel) -> None:
+def test_columns_sort_and_are_remembered(shown: WhyPanel) -> None:
     shown.tree.sortByColumn(STALL, Qt.SortOrder.AscendingOrder)
     assert [node.stall for node in shown.tree.rows.root.children] == [24, 40]
     state = shown.save_state()
@@ -138,7 +138,7 @@ def test_columns_sort_and_are_remembered(shown: CausesPanel) -> None:
     shown.load_state({"sort": [99, True]})
 
 
-def test_names_have_room_in_a_narrow_panel(shown: CausesPanel, settled: Settled) -> None:
+def test_names_have_room_in_a_narrow_panel(shown: WhyPanel, settled: Settled) -> None:
     columns = shown.tree.rows.tree.columns
     there = [at for at, column in enumerate(columns) if column.is_there]
     assert [columns[at].id for at in there] == ["name", "bar", "cycles", "share", "idle", "hits", "source"]
@@ -149,7 +149,7 @@ def test_names_have_room_in_a_narrow_panel(shown: CausesPanel, settled: Settled)
         assert sum(shown.tree.isColumnHidden(at) for at in range(len(columns))) == hidden + 4
 
 
-def test_the_sheet_holds_every_row(shown: CausesPanel) -> None:
+def test_the_sheet_holds_every_row(shown: WhyPanel) -> None:
     sheet = shown.sheet()
     names = ("cause", "instruction", "producer", "stall", "idle", "hits")
     rows = [dict(zip(sheet.headers, row, strict=True)) for row in sheet.rows]
@@ -159,7 +159,7 @@ def test_the_sheet_holds_every_row(shown: CausesPanel) -> None:
     ]
 
 
-def test_a_capture_without_waves_says_so(causes: CausesPanel, open_in: Callable) -> None:
+def test_a_capture_without_waves_says_so(causes: WhyPanel, open_in: Callable) -> None:
     open_in(open_trace(SAMPLES / "placeholder"), [])
     assert causes.empty.is_empty
     assert causes.empty.sentence.text()

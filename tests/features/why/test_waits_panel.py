@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.features.line.token_panel import TokenDetailsPanel
 from rcv_py.features.why.grouping import WIDTHS, WhyNode
-from rcv_py.features.why.panel import WaitsPanel
+from rcv_py.features.why.panel import WhyPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
@@ -25,11 +25,11 @@ NAME, BAR, STALL, SHARE, TIMES, MEDIAN = map(
     list(WIDTHS).index, ("name", "bar", "cycles", "share", "hits", "median")
 )
 
-waits = panel_fixture(WaitsPanel, 920, 320, "tree.rows")
+waits = panel_fixture(lambda ui: WhyPanel(ui).part("waits"), 920, 320, "tree.rows")
 
 
 @pytest.fixture
-def shown(waits: WaitsPanel, ui: UiContext, open_settled: Callable) -> WaitsPanel:
+def shown(waits: WhyPanel, ui: UiContext, open_settled: Callable) -> WhyPanel:
     trace, batch = sample()
     open_settled(trace, [batch])
     return waits
@@ -41,19 +41,19 @@ def outline(node: WhyNode, depth: int = 0) -> list[str]:
     return own + [line for child in node.children for line in outline(child, depth + 1)]
 
 
-def index_of(panel: WaitsPanel, line: int) -> QModelIndex:
+def index_of(panel: WhyPanel, line: int) -> QModelIndex:
     node = next(
         node for wait in panel.tree.rows.root.children for node in (wait, *wait.children) if node.line == line
     )
     return panel.tree.rows.index_of(node)
 
 
-def click(panel: WaitsPanel, line: int) -> None:
+def click(panel: WhyPanel, line: int) -> None:
     at = panel.tree.visualRect(index_of(panel, line)).center()
     left_click(panel.tree.viewport(), QPoint(40, at.y()))
 
 
-def test_waits_are_ranked_with_what_they_waited_for(shown: WaitsPanel) -> None:
+def test_waits_are_ranked_with_what_they_waited_for(shown: WhyPanel) -> None:
     assert outline(shown.tree.rows.root) == ["3 2 40", "  1 2 40", "4 2 24", "  2 2 24"]
     load = index_of(shown, 1)
     cells = [load.siblingAtColumn(column).data() for column in (NAME, STALL, TIMES, MEDIAN)]
@@ -62,7 +62,7 @@ def test_waits_are_ranked_with_what_they_waited_for(shown: WaitsPanel) -> None:
     assert shown.legend.names == ("FLAT", "LDS")
 
 
-def test_the_bar_has_the_colour_of_what_is_charged(shown: WaitsPanel, ui: UiContext) -> None:
+def test_the_bar_has_the_colour_of_what_is_charged(shown: WhyPanel, ui: UiContext) -> None:
     bar = shown.tree.rows.tree.columns[BAR].parts
     assert bar is not None
     assert bar(shown.tree.rows.root.children[0])[0] == (40, ui.theme.kind(TokenKind.FLAT))
@@ -75,7 +75,7 @@ def test_the_bar_has_the_colour_of_what_is_charged(shown: WaitsPanel, ui: UiCont
     )
 
 
-def test_a_click_selects_the_line_everywhere_and_a_selection_moves_the_row(shown: WaitsPanel) -> None:
+def test_a_click_selects_the_line_everywhere_and_a_selection_moves_the_row(shown: WhyPanel) -> None:
     click(shown, 4)
     assert shown.session.selection.value.line == 4
     click(shown, 1)
@@ -86,7 +86,7 @@ def test_a_click_selects_the_line_everywhere_and_a_selection_moves_the_row(shown
     assert not shown.tree.currentIndex().isValid()
 
 
-def test_the_keyboard_walks_and_selects(shown: WaitsPanel, ui: UiContext, qtbot: QtBot) -> None:
+def test_the_keyboard_walks_and_selects(shown: WhyPanel, ui: UiContext, qtbot: QtBot) -> None:
     ui.session.select_line(3)
     shown.activateWindow()  # or the focus stays with a window of the test before
     shown.tree.setFocus()
@@ -96,7 +96,7 @@ def test_the_keyboard_walks_and_selects(shown: WaitsPanel, ui: UiContext, qtbot:
         assert ui.session.selection.value.line == line
 
 
-def test_columns_sort_both_levels(shown: WaitsPanel) -> None:
+def test_columns_sort_both_levels(shown: WhyPanel) -> None:
     shown.tree.sortByColumn(NAME, Qt.SortOrder.DescendingOrder)
     assert [node.line for node in shown.tree.rows.root.children] == [4, 3]
     state = shown.save_state()
@@ -107,7 +107,7 @@ def test_columns_sort_both_levels(shown: WaitsPanel) -> None:
     shown.load_state({"widths": [1, "x"], "sort": [99, True]})
 
 
-def test_what_is_closed_stays_closed(shown: WaitsPanel, ui: UiContext, settled: Settled) -> None:
+def test_what_is_closed_stays_closed(shown: WhyPanel, ui: UiContext, settled: Settled) -> None:
     assert shown.tree.isExpanded(index_of(shown, 3))
     shown.tree.collapse(index_of(shown, 3))
     ui.results.cell("waits").notify()
@@ -116,7 +116,7 @@ def test_what_is_closed_stays_closed(shown: WaitsPanel, ui: UiContext, settled: 
     assert shown.tree.isExpanded(index_of(shown, 4))
 
 
-def test_instructions_have_room_in_a_narrow_panel(shown: WaitsPanel, settled: Settled) -> None:
+def test_instructions_have_room_in_a_narrow_panel(shown: WhyPanel, settled: Settled) -> None:
     there = [at for at, column in enumerate(shown.tree.rows.tree.columns) if column.is_there]
     assert len(there) == 8
     for width, hidden in ((920, 0), (690, 2), (420, 4)):
@@ -129,7 +129,7 @@ def test_instructions_have_room_in_a_narrow_panel(shown: WaitsPanel, settled: Se
     assert shown.tree.columnWidth(BAR) == WIDTHS["bar"]
 
 
-def test_waves_that_stream_in_are_added(waits: WaitsPanel, open_in: Callable, qtbot: object) -> None:
+def test_waves_that_stream_in_are_added(waits: WhyPanel, open_in: Callable, qtbot: object) -> None:
     trace, batch = sample()
     open_in(trace)
     assert waits.empty.sentence.text() == "Reading waves, 0 of 2, for waits …"
@@ -142,7 +142,7 @@ def test_waves_that_stream_in_are_added(waits: WaitsPanel, open_in: Callable, qt
         qtbot.waitUntil(lambda text=text: waits.note.text() == text)
 
 
-def test_the_sheet_has_a_row_a_producer(shown: WaitsPanel) -> None:
+def test_the_sheet_has_a_row_a_producer(shown: WhyPanel) -> None:
     sheet = shown.sheet()
     rows = list(sheet.rows)
     assert [len(row) for row in rows] == [len(sheet.headers)] * 2
@@ -153,7 +153,7 @@ def test_the_sheet_has_a_row_a_producer(shown: WaitsPanel) -> None:
     assert tuple(row[name] for name in of_producer) == (1, TEXTS[1], 2, 40, 34.0)
 
 
-def test_an_empty_view_says_why(waits: WaitsPanel, open_in: Callable, qtbot: object) -> None:
+def test_an_empty_view_says_why(waits: WhyPanel, open_in: Callable, qtbot: object) -> None:
     assert "Ctrl+O" in waits.empty.sentence.text()
     assert waits.sheet() is None
     open_in(build.trace(build.code(TEXTS), []))
@@ -164,7 +164,7 @@ def test_an_empty_view_says_why(waits: WaitsPanel, open_in: Callable, qtbot: obj
     qtbot.waitUntil(lambda: "No wave ran a wait" in waits.empty.sentence.text())
 
 
-def test_pc_samples_have_no_waits(waits: WaitsPanel, open_in: Callable) -> None:
+def test_pc_samples_have_no_waits(waits: WhyPanel, open_in: Callable) -> None:
     open_in(open_trace(SAMPLES / "pc_sampling"))
     assert waits.empty.is_empty
 
