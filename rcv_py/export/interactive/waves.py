@@ -24,7 +24,6 @@ class PageWaves(Value):
 
     rows: np.ndarray  # int64
     tokens: TokenColumns  # of the waves that have instructions
-    missing: int  # waves that could not be read
     traced: int  # waves of the capture
 
     @property
@@ -34,22 +33,20 @@ class PageWaves(Value):
 
 
 def shown_waves(trace: Trace, named: Iterable[int], tokens: int) -> PageWaves:
-    """Read waves until the page has `most` tokens; `named` are rows of the index that come first."""
+    """Read waves until the page has as many `tokens`; `named` are rows of the index that come first."""
     index = trace.waves
     first = (row for row in named if 0 <= row < len(index))
     order = np.array(list(dict.fromkeys([*first, *by_unit(index)])), dtype=np.int64)
     rows = np.sort(order[:MAX_WAVES])
     chosen = order[: max(1, int(np.searchsorted(np.cumsum(index.size[order]), MAX_BYTES)))]
-    read, missing, count = [], 0, 0
+    read, count = [], 0
     edges = 1 + np.flatnonzero(np.diff(np.cumsum(index.size[chosen]) // AT_ONCE))
     for job in np.split(chosen, edges) if len(chosen) else ():
-        batch = trace.reader.read(job.tolist())
-        missing += len(batch.missing)
-        for wave in batch.waves:
+        for wave in trace.reader.read(job.tolist()).waves:
             if count + len(wave.tokens) <= tokens:
                 count += len(wave.tokens)
                 read.append(wave)
-    return PageWaves(rows, of_waves(sorted(read, key=lambda wave: wave.row)), missing, len(index))
+    return PageWaves(rows, of_waves(sorted(read, key=lambda wave: wave.row)), len(index))
 
 
 def by_unit(index: WaveIndex) -> list[int]:

@@ -209,8 +209,8 @@ class ComparePanel(TablePanel[Comparison]):
         self.ways.addWidget(self.program)
         self.inner = WithEmptyState(self.ways)
         choices = bar((self.verdict, 1), self.replicate, self.only, self.mode, margins=BAR_ABOVE)
-        self._below = row((self.notes, 3), self.detail, margins=BAR_BELOW, spacing=6)
-        self.empty = page(self, choices, self._below, (self.inner, 1))
+        notes = row((self.notes, 3), self.detail, margins=BAR_BELOW, spacing=6)
+        self.empty = page(self, choices, notes, (self.inner, 1))
         tip = "Choose the folder of the capture from before the change."
         self.choose = push_button("Compare with …", tip, lambda: ui.commands.run("file.compare"))
         tip = "List the captures of a folder, and select two of them."

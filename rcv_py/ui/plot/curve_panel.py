@@ -346,11 +346,6 @@ class CurvePlot(QWidget):
         """Return the curves."""
         return self.canvas.curves.set.curves
 
-    @property
-    def names(self) -> list[str]:
-        """Return the names of the curves."""
-        return [curve.name for curve in self.curves]
-
     def sizeHint(self) -> QSize:
         return QSize(640, 240)
 

@@ -322,7 +322,6 @@ class MainWindow(QMainWindow):
         self.writer.saved.connect(self.status.show_saved)
         if isinstance(app := QApplication.instance(), QApplication):
             app.focusChanged.connect(self._focus_moved)
-        self._soon = soon
         self.looks_at_health = True  # for the button that counts problems; False: for a picture, taken soon
         want = partial(ui.results.want, "health")
         self._spare = ui.scheduler.request(self, want, SPARE_MS, is_background=True)

@@ -72,7 +72,6 @@ class Opener(QObject):
     profiled = Signal(object)  # Profiled
     failed = Signal(object)
     recent_changed = Signal()
-    siblings_changed = Signal()
     restored = Signal(object)  # SavedSession, once its capture is open
     judged = Signal(object)  # rows of the library, for the captures that `choose` listed
 
@@ -151,7 +150,6 @@ class Opener(QObject):
             saved, self._saved = self._saved, None
             self.restored.emit(saved)
         self.siblings = ()
-        self.siblings_changed.emit()
         self._ui.scheduler.importer.after_the_rest(self._look_beside)
 
     def _look_beside(self) -> None:
@@ -163,7 +161,6 @@ class Opener(QObject):
 
         def take(entries: tuple[CaptureEntry, ...]) -> None:
             self.siblings = entries
-            self.siblings_changed.emit()
 
         self._ui.tasks.run(self, lambda: find_captures(parent, depth=1), take, "siblings")
 

@@ -25,7 +25,6 @@ class TabGroup(QTabWidget):
 
     def __init__(self, area: str) -> None:
         super().__init__()
-        self.area = area
         self.setDocumentMode(True)
         self.setMovable(True)
         self.setElideMode(Qt.TextElideMode.ElideNone)

@@ -81,7 +81,7 @@ class TokenRows(RowSource):
         self.rows: tuple[TokenRow, ...] = ()
         self.pending = Pending.none()  # row by row in order of time
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
-        self.band = MarkerBand(theme)  # below the strips, if the shape has room
+        self.band = MarkerBand()  # below the strips, if the shape has room
         self._rects, self._names = Rects(), NamePainter()
         self._named: Sequence[str] = ()  # texts whose mnemonics are cached
         self._mnemonics: dict[int, str] = {}  # by instruction

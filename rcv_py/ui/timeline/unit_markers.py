@@ -64,8 +64,7 @@ NO_LANES = LaneSpans(**dict.fromkeys(LaneSpans.__struct_fields__, np.zeros(0, np
 class MarkerBand:
     """Paints and finds the boxes."""
 
-    def __init__(self, theme: Theme) -> None:
-        self._theme = theme
+    def __init__(self) -> None:
         self.spans: MarkerSpans | None = None
         self.lanes = NO_LANES
         self._names = NamePainter()
@@ -170,7 +169,6 @@ class UnitMarkers:
     def __init__(self, session: Session, band: MarkerBand) -> None:
         self._session, self._band = session, band
         self.spans: MarkerSpans | None = None
-        self._row_of_wave: Mapping[int, int] = {}
         self._values: dict[int, np.ndarray] = {}  # row on screen: rows of the records, by time
         self.chosen = -1  # the clicked span
         self.hovered = -1
@@ -180,8 +178,7 @@ class UnitMarkers:
         """Set other spans or other rows."""
         if spans is not self.spans:
             self.chosen = self.hovered = -1
-        self.spans, self._row_of_wave = spans, row_of_wave
-        self._values = {}
+        self.spans, self._values = spans, {}
         self._band.show(None)
         if spans is None or not len(spans.records):
             return
