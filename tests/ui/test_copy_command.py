@@ -526,7 +526,8 @@ def test_events_with_a_filter(emptied: App) -> None:
     rows = printed(panel)["rows"]
     assert told(rows, *names) == [(row[0], *row[2:6]) for row in list(panel.sheet().rows)[:FIRST]]
     text = rows[0]["name"][:4].upper()
-    panel._search(SearchQuery(text))
+    panel.bar.show_query(SearchQuery(text))
+    panel.bar.edited.emit(panel.bar.query)
     rows = printed(panel)["rows"]
     assert rows
     assert len(rows) == len(list(panel.sheet().rows))

@@ -8,7 +8,6 @@ from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, nanoseconds
 from rcv_py.features.events.result import EVENTS
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import Sheet, UiContext, has
 from rcv_py.ui.core.plain_text import PlainLabel
@@ -39,7 +38,6 @@ class EventsPanel(TablePanel[EventTable]):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self._query = SearchQuery()
         self.filter = FilterButton("the table", tuple(ENTRY_TEXT.values()))
         self.bar = FindBar(ui.theme, "Filter by name, place or detail", has_filter=False)
         self.note = PlainLabel(role="muted")
@@ -50,7 +48,7 @@ class EventsPanel(TablePanel[EventTable]):
         self._soon = self.request(self._compute)
         ui.results.cell("markers").watch(self._soon.ask)
         self.filter.changed.connect(self._narrow)
-        self.bar.edited.connect(self._search)
+        self.bar.edited.connect(self._narrow)
         self.bar.stepped.connect(self._step)
         self.view.opened.connect(self._fit)
         ui.settings.cell(UNITS).watch(self._show_again)
@@ -111,17 +109,13 @@ class EventsPanel(TablePanel[EventTable]):
         )
         self._narrow()
 
-    def _search(self, query: SearchQuery) -> None:
-        self._query = query
-        self._narrow()
-
     def _narrow(self) -> None:
         table = self.result
         if table is None:
             return
         hidden = self.filter.hidden
         shown = np.array([ENTRY_TEXT[kind] not in hidden for kind in EntryKind])[table.kind]
-        problem, query = "", self._query
+        problem, query = "", self.bar.query
         if query.text:
             hits, problem = matches_of(table.texts, query)
             fits = np.zeros(len(table.texts) + 1, dtype=bool)
@@ -167,7 +161,7 @@ class EventsPanel(TablePanel[EventTable]):
         kinds = [text for text in ENTRY_TEXT.values() if text in there - self.filter.hidden]
         if not kinds:
             return None
-        how = (*command_text.matching(self._query), *command_text.sorting(self.view.table))
+        how = (*command_text.matching(self.bar.query), *command_text.sorting(self.view.table))
         return command_text.rcv(self.session, "events", f"--kind={','.join(kinds)}", *how)
 
     def sheet(self) -> Sheet | None:

@@ -90,17 +90,23 @@ def test_markers_are_listed_with_their_duration_and_values_on_demand(
     assert any(row[3] == "change to multiply" for row in panel.sheet().rows)
 
 
+def search(panel: EventsPanel, query: SearchQuery) -> None:
+    """Search as a user does who types the query."""
+    panel.bar.show_query(query)
+    panel.bar.edited.emit(query)
+
+
 def test_text_and_kinds_narrow_the_table(shown: Callable, samples: Callable) -> None:
     panel = shown(samples("events"))
-    panel.bar.edited.emit(SearchQuery("SE1"))
+    search(panel, SearchQuery("SE1"))
     assert panel.note.text() == "16 of 32 rows"
     panel.filter.set_on(["event"], False)
     assert panel.note.text() == "4 of 32 rows"
-    panel.bar.edited.emit(SearchQuery("(", is_regex=True))
+    search(panel, SearchQuery("(", is_regex=True))
     assert "not a regular expression" in panel.bar.count.toolTip()
-    panel.bar.edited.emit(SearchQuery("no such thing"))
+    search(panel, SearchQuery("no such thing"))
     assert panel._rows.is_empty
-    panel.bar.edited.emit(SearchQuery())
+    search(panel, SearchQuery())
     assert not panel._rows.is_empty
 
 
