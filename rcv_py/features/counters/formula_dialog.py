@@ -183,12 +183,11 @@ class FormulaDialog(QtWidgets.QDialog):
         editor.setReadOnly(name == BUILT_IN)
         self.editors[name] = editor
         self.tabs.addTab(editor, plain_text.button_text(name))
-        editor.textChanged.connect(lambda: self._typed(editor))
+        editor.textChanged.connect(lambda: self._typed(name))
 
-    def _typed(self, editor: FormulaEditor) -> None:
-        name = next((name for name, one in self.editors.items() if one is editor), BUILT_IN)
+    def _typed(self, name: str) -> None:
         if name != BUILT_IN:
-            self.files.edit(name, editor.toPlainText())
+            self.files.edit(name, self.editors[name].toPlainText())
             self._tab_changed()
             self._typing.start()
 
