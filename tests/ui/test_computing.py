@@ -85,4 +85,4 @@ def test_a_panel_says_it_again_until_there_is_something(
     ui.session.wave_loaded()
     qtbot.waitUntil(lambda: bool(causes.tree.rows.root.children))
     assert not causes.computing.isActive()
-    qtbot.waitUntil(lambda: ui.tasks.idle)
+    qtbot.waitUntil(lambda: not ui.tasks.running)

@@ -90,7 +90,7 @@ def test_a_question_of_a_sleeping_panel_mutes_the_one_that_runs(panel: Panel, qt
     panel.run_job(lambda: "old", answers.append)
     panel.hide()
     panel.run_job(lambda: "new", answers.append)
-    qtbot.waitUntil(lambda: panel.ui.tasks.idle)
+    qtbot.waitUntil(lambda: not panel.ui.tasks.running)
     assert answers == []
     panel.show()
     qtbot.waitUntil(lambda: answers == ["new"])

@@ -68,7 +68,7 @@ def test_a_job_lets_the_window_go_first(qtbot: QtBot) -> None:
 
     tasks, owner, seen, before = Tasks(), QObject(), list[tuple[int, int]](), turn()
     tasks.run(owner, turn, seen.append)
-    qtbot.waitUntil(lambda: tasks.idle)
+    qtbot.waitUntil(lambda: not tasks.running)
     tasks.close()
     assert seen == [(before[0] + 2, os.SCHED_BATCH)], "as much as processes that read"
     assert turn() == before
@@ -87,7 +87,7 @@ def test_a_job_that_nobody_waits_for_ends(how: str, qtbot: QtBot) -> None:
     assert job.begun.wait(LONG_S)
     if how == "asked again":
         tasks.run(owner, lambda: "newer", said.append)
-        qtbot.waitUntil(lambda: tasks.idle)
+        qtbot.waitUntil(lambda: not tasks.running)
     tasks.close()
     assert job.stopped.is_set()
     assert said == (["newer"] if how == "asked again" else [])
@@ -111,5 +111,5 @@ def test_what_a_job_holds_goes_with_its_answer(
         assert job.begun.wait(LONG_S)
         tasks.run(owner, lambda: None, lambda answer: None)
     del job
-    qtbot.waitUntil(lambda: tasks.idle and held() is None)
+    qtbot.waitUntil(lambda: not tasks.running and held() is None)
     tasks.close()

@@ -186,7 +186,7 @@ def test_closing_ends_it_between_two_parcels(
 
     monkeypatch.setattr(reduce.SlabCache, "map_slab", closed)
     ui.session.clock_range.set(EVER)
-    qtbot.waitUntil(lambda: looks["parcels"] > 0 and ui.tasks.idle)
+    qtbot.waitUntil(lambda: looks["parcels"] > 0 and not ui.tasks.running)
     assert looks["parcels"] == 1
     assert panel.plot.bins is before
 

@@ -40,7 +40,7 @@ def test_a_panel_without_a_capture_says_what_to_do(name: str, ui: UiContext, qtb
     qtbot.addWidget(panel)
     panel.resize(240, 200)
     panel.show()
-    qtbot.waitUntil(lambda: ui.tasks.idle)
+    qtbot.waitUntil(lambda: not ui.tasks.running)
     assert not isinstance(panel, BrokenPanel), panel.report
     assert panel.accessibleName()
     assert panel.sheet() is None or not list(panel.sheet().rows)

@@ -70,11 +70,6 @@ class CounterTree(QWidget):
         self._recolor()
         self._filter()
 
-    @property
-    def listed(self) -> tuple[str, ...]:
-        """Return names that match the filter."""
-        return tuple(name for name, item in self.items.items() if not item.isHidden())
-
     def _group(self, row: CounterRow) -> QTreeWidgetItem:
         title = Message("Counters: {0}", row.group) if row.is_raw else Message("Formulas: {0}", row.group)
         item = QTreeWidgetItem(self.tree, [title])

@@ -126,11 +126,6 @@ class FormulaDialog(QtWidgets.QDialog):
         widget = self.tabs.currentWidget()
         return next((name for name, editor in self.editors.items() if editor is widget), BUILT_IN)
 
-    @property
-    def editor(self) -> FormulaEditor:
-        """Return the visible editor."""
-        return self.editors[self.name]
-
     def new_file(self) -> None:
         """Create a file and show it."""
         name = self.files.new()

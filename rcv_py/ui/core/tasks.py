@@ -129,11 +129,6 @@ class Tasks(QObject):
         """Return whether the newest job of a topic is unanswered."""
         return topic in self._newest.get(owner, {})
 
-    @property
-    def idle(self) -> bool:
-        """Whether every answer has been delivered."""
-        return self.running == 0
-
     def is_busy(self, owner: object) -> bool:
         """Return whether a job of an owner is unanswered."""
         return bool(self._newest.get(owner))

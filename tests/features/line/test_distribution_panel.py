@@ -34,7 +34,7 @@ def real(
     ui.session.select_line(line)
 
     def is_shown() -> bool:  # with as many bars as there is room for
-        return panel.view is not None and panel.view.wanted == panel._want() and ui.tasks.idle
+        return panel.view is not None and panel.view.wanted == panel._want() and not ui.tasks.running
 
     qtbot.waitUntil(is_shown)
     settled()

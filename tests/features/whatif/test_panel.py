@@ -36,7 +36,7 @@ def text_of(panel: WhatIfPanel, column: str) -> list[str]:
 
 
 def is_played(panel: WhatIfPanel) -> bool:
-    return bool(panel.experiments) and not panel._left() and panel.ui.tasks.idle
+    return bool(panel.experiments) and not panel._left() and not panel.ui.tasks.running
 
 
 def test_remedies_are_played_in_turn(shown: WhatIfPanel, qtbot: QtBot) -> None:
@@ -118,7 +118,7 @@ def test_what_is_refused_says_why(shown: WhatIfPanel, qtbot: QtBot) -> None:
 
 def test_stop_and_go_on(shown: WhatIfPanel, qtbot: QtBot) -> None:
     shown.stop.click()
-    qtbot.waitUntil(lambda: bool(shown.experiments) and shown.ui.tasks.idle)
+    qtbot.waitUntil(lambda: bool(shown.experiments) and not shown.ui.tasks.running)
     left = shown._left()[0]
     assert shown.stop.text() == "Replay"
     shown.stop.click()
