@@ -4,7 +4,7 @@ from rcv_py.analysis.overview.library import ranked_rows, with_replicates
 from rcv_py.base.markdown import md_text
 from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, TextTable
-from rcv_py.cli.opening import captures_below
+from rcv_py.cli.opening import below, captures_below
 from rcv_py.cli.terminal import progress
 from rcv_py.export.report.files import library_page
 from rcv_py.features.compare.library_result import SCHEMA, library_table
@@ -27,7 +27,8 @@ def run(options: IndexOptions) -> CommandAnswer:
             report=report,
         )
         rows = ranked_rows(with_replicates(list(found)), options.sort)
-    table, left_out = library_table(rows, root), len(paths) - len(chosen)
+    table = library_table(rows, [below(root, row.path) for row in rows])
+    left_out = len(paths) - len(chosen)
     errors = [f"{row.name}: {row.error}" for row in rows if row.error]
     heading = Message("{0} below {1}", plural(len(rows), "capture"), root)
     heading += Message(", {0} of which cannot be opened", count(len(errors))) if errors else ""

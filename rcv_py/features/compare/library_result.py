@@ -1,7 +1,6 @@
 """Captures below folders, one row each: all of them ranked, or each compared with an earlier one."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
@@ -165,18 +164,11 @@ SCHEMA = Schema(
 )
 
 
-def library_table(rows: Sequence[LibraryRow], root: Path | None = None) -> ResultTable:
-    """Return one row per capture; people see its path relative to `root`."""
-    places = [row.name if root is None else _below(root, row) for row in rows]
+def library_table(rows: Sequence[LibraryRow], places: Sequence[str] | None = None) -> ResultTable:
+    """Return one row per capture; people see its relative path, by default its name."""
+    places = [row.name for row in rows] if places is None else places
     values = {name: [value(row) for row in rows] for name, value in _OF_ROW.items()}
     return ResultTable.of(LIBRARY, rows, {"place": places, **values})
-
-
-def _below(root: Path, row: LibraryRow) -> str:
-    try:
-        return str(row.path.resolve().relative_to(root.resolve())) or row.name
-    except ValueError:
-        return row.name
 
 
 _OF_ROW: dict[str, Callable[[LibraryRow], Any]] = {  # unknown numbers are below 0
