@@ -21,7 +21,8 @@ from rcv_py.features.compare.program_result import TABLES as PROGRAM_TABLES
 from rcv_py.features.compare.program_result import verdict
 from rcv_py.features.compare.result import change_table, listing_table
 from rcv_py.formats.uiout.run_files import facts_about
-from rcv_py.model.kinds import STATE_NAME, STATE_TEXT, WaveState
+from rcv_py.model.activity import STATE_ORDER
+from rcv_py.model.kinds import STATE_NAME, STATE_TEXT
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Baseline
@@ -131,7 +132,7 @@ def state_areas(strip: StateStrip, begin: int) -> CurveSet:
                 unit="waves",
                 tip=STATE_TEXT[state],
             )
-            for state in (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
+            for state in STATE_ORDER
         ],
         stacked=True,
     )

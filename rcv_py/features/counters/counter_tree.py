@@ -10,14 +10,13 @@ from rcv_py.analysis.counters.derived_counters import CounterRow
 from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.features.counters.result import number_text
 from rcv_py.ui.core.layout import column
-from rcv_py.ui.core.plain_text import filter_field, named, tooltip
+from rcv_py.ui.core.plain_text import MIDDLE_RIGHT, filter_field, named, tooltip
 from rcv_py.ui.core.theme import Theme
 
 TITLES = ("Counter", "Mean", "Max")
 SWATCH = 10
 WIDE_PX = 310  # minimum width that has room for means
 SHORT = 7  # maximum letters of a unit shown after the number; longer units are in the tooltip
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class CounterTree(QWidget):
@@ -111,7 +110,7 @@ def _item(group: QTreeWidgetItem, row: CounterRow, is_drawn: bool) -> QTreeWidge
     item.setCheckState(0, Qt.CheckState.Checked if is_drawn else Qt.CheckState.Unchecked)
     item.setData(0, Qt.ItemDataRole.UserRole, row.name)
     for at in (1, 2):
-        item.setTextAlignment(at, _RIGHT)
+        item.setTextAlignment(at, MIDDLE_RIGHT)
     about = f"{row.name} ({row.unit or 'no unit'}): {row.tip}"
     tip = tooltip(join_texts("\n", filter(None, (about, row.why_unknown))))
     for at in range(len(TITLES)):

@@ -10,7 +10,7 @@ from rcv_py.features.flame.choices import OF_MARKERS, Content, FlameChoice, Flam
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import NO_COST, Panel, UiContext
-from rcv_py.ui.core.plain_text import ElidedLabel, RichLabel, allow, copy_text, named
+from rcv_py.ui.core.plain_text import MIDDLE_RIGHT, ElidedLabel, RichLabel, allow, copy_text, named
 from rcv_py.ui.core.spoken import selection_text
 from rcv_py.ui.flame.flame_scene import FlameScene, choose, hover_of, place_of, selected_frames
 from rcv_py.ui.flame.flame_view import FlameView
@@ -44,7 +44,7 @@ class FlamegraphPanel(Panel):
         self.find_bar = FindBar(ui.theme, "Find frames", has_filter=False)
         self.choices = FlameChoices(self.find_bar)
         self.note, self.detail = ElidedLabel(role="muted"), ElidedLabel(role="muted")
-        self.detail.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.detail.setAlignment(MIDDLE_RIGHT)
         for label in (self.crumbs, self.note, self.detail):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         boxes = (self.choices.contents, self.choices.metrics, self.choices.orders)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from rcv_py.analysis.health.capture_health import CHECKED, headline, verdict
 from rcv_py.analysis.health.input_yaml import command_line, input_yaml
-from rcv_py.analysis.health.note import HealthNote
+from rcv_py.analysis.health.note import RANK, HealthNote
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import Message, capitalized, join_texts
 from rcv_py.features.health.result import NOTES, number_table
@@ -21,7 +21,6 @@ from rcv_py.ui.widgets.links import LinkText, facts_table, wave_link
 FINE = Message("No problems in this capture. Looked at: {0}.", join_texts(", ", CHECKED))
 LOOKING = "The capture is being looked at."
 MEDIAN_WAVE = "wave of median life"  # the evidence of notes that ask to look at a typical wave
-ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 WORDS = {Severity.INFO: "Note", Severity.WARNING: "Warning", Severity.ERROR: "Error"}
 
 
@@ -93,7 +92,7 @@ class TrustPanel(Panel):
     @property
     def problems(self) -> list[Problem]:
         """Return the problems of the files, the worst first."""
-        return sorted(self.session.problems.value, key=lambda problem: ORDER.index(problem.severity))
+        return sorted(self.session.problems.value, key=lambda problem: RANK[problem.severity])
 
     def _show(self) -> None:
         theme, notes = self.ui.theme, self.notes

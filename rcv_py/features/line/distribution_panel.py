@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
 
 from rcv_py.analysis.cost import distribution
 from rcv_py.analysis.cost.distribution import LISTED, DistributionChoice, DistributionView, LineHits
@@ -16,7 +15,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
 from rcv_py.ui.core.layout import bar, boxed, column, split
 from rcv_py.ui.core.panel import READING, Panel, Sheet, UiContext
-from rcv_py.ui.core.plain_text import ElidedLabel, named, tooltip
+from rcv_py.ui.core.plain_text import MIDDLE_RIGHT, ElidedLabel, named, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.plot.distribution_chart import DistributionChart
@@ -75,7 +74,7 @@ class DistributionPanel(Panel):
         self._request = self.request(self._compute, STREAM_MS)
         self.remembered = {"measure": self.measure, "table": self.table}
         self.measure.currentIndexChanged.connect(self._choices_changed)
-        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.note.setAlignment(MIDDLE_RIGHT)
         above = bar((self.title, 1), self.note, self.measure)
         self.listed.setContentsMargins(8, 2, 8, 0)
         right = boxed(column(self.listed, (self.table, 1), spacing=2))

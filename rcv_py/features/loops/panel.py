@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStackedWidget
 
@@ -24,7 +24,7 @@ from rcv_py.results.table import ResultTable
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, boxed, column, split
 from rcv_py.ui.core.panel import Sheet, UiContext
-from rcv_py.ui.core.plain_text import ElidedLabel, named, tooltip
+from rcv_py.ui.core.plain_text import MIDDLE_RIGHT, ElidedLabel, named, tooltip
 from rcv_py.ui.core.shared_results import of_waves
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
@@ -135,7 +135,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.remembered = {"table": self.view, "loops": self.loops, "segments": self.segments}
         self.remembered |= {"listed": self.listed}
         self.legend, self.note, self.phases = Legend(), ElidedLabel(role="muted"), ElidedLabel(role="muted")
-        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.note.setAlignment(MIDDLE_RIGHT)
         self.phases.setContentsMargins(8, 2, 8, 4)
         right = split(self.strip, self.view, sizes=(150, 130), is_column=True)
         choices = bar(self.listed, (self.legend, 1), (self.note, 1), margins=BAR_ABOVE)

@@ -8,8 +8,8 @@ from PySide6.QtGui import QPainter, QShowEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QStackedWidget, QWidget
 
 from rcv_py.analysis.cost.place_text import beside, place_text
+from rcv_py.analysis.health.note import RANK
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
-from rcv_py.base.problems import Severity
 from rcv_py.base.text import Message, cells
 from rcv_py.features.notes.result import HITS, NOTES, note_table
 from rcv_py.model.notes import Note
@@ -355,7 +355,6 @@ class MatchesPanel(SearchedPanel[Hits]):
 NONE = (
     "No notes yet. Shift+N writes one about what is selected or measured; so do menus of rows and time views."
 )
-ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 
 class NotesView(RowsView):
@@ -397,9 +396,9 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         return self.reason(NONE)
 
     def _refresh(self) -> None:
-        found = sorted(self.session.notes.shown.value, key=lambda note: ORDER.index(note.severity))
+        found = sorted(self.session.notes.shown.value, key=lambda note: RANK[note.severity])
         self.result = tuple(found) or None
-        ranks = [ORDER.index(note.severity) for note in found]
+        ranks = [RANK[note.severity] for note in found]
         mark = Column("mark", "", ranks, text=lambda _: "", width=26, tip="How severe it is.")
         title = field_column(NOTES["title"], [note.title for note in found], width=150)
         place = field_column(NOTES["place"], [str(note.anchor) for note in found], width=150)

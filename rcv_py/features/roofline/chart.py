@@ -11,7 +11,7 @@ from rcv_py.analysis.overview.roofline import Scope
 from rcv_py.base.record import Value
 from rcv_py.base.text import Message, percent, some, translated
 from rcv_py.features.roofline.result import compact
-from rcv_py.ui.core.plain_text import Rich, draw_text, joined, rich, show_tip
+from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, Rich, draw_text, joined, rich, show_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import small_text
 
@@ -21,7 +21,6 @@ NEAR_PX = 9  # distance from the middle of a point
 KERNEL_PX, LOOP_PX = 6.0, 4.5  # radius of a point
 FINEST = (2, 5)  # lines between powers of ten
 NAME_GAP = 4
-_MIDDLE_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 ROUNDING = 0.01  # above the memory line by no more than that is on it
 NAME = "Roofline: the kernel and its loops against the peaks of computing and memory"
 X_NAME, Y_NAME = "FLOP per requested byte", "FLOP/cycle per compute unit"
@@ -155,7 +154,6 @@ class RooflineChart(QWidget):
 
     def _paint_grid(self, painter: QPainter, metrics: QFontMetricsF, across: Axis, up: Axis) -> None:
         area, role = self.area, self._theme.role
-        right, middle = Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignVCenter
         last = -inf
         for value, _ in across.lines():
             x = across.place(value)
@@ -176,7 +174,7 @@ class RooflineChart(QWidget):
             if y < last - metrics.height():
                 painter.setPen(role("muted"))
                 box = QRectF(0, y - metrics.height() / 2, LEFT - NAME_GAP, metrics.height())
-                draw_text(painter, box, right | middle, compact(value))
+                draw_text(painter, box, MIDDLE_RIGHT, compact(value))
                 last = y
         painter.setPen(role("line"))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -210,7 +208,7 @@ class RooflineChart(QWidget):
             width, height = metrics.horizontalAdvance(text), metrics.height()
             painter.setPen(good)
             box = QRectF(area.right() - width - NAME_GAP, y - 2 - height, width, height)
-            draw_text(painter, box, _MIDDLE_LEFT, text)
+            draw_text(painter, box, MIDDLE_LEFT, text)
         if known:
             at = max(across.low * 1.1, up.low / self.memory * 1.4)
             text = translated(Message("memory, {0} bytes/cycle", compact(self.memory)))
@@ -218,7 +216,7 @@ class RooflineChart(QWidget):
             spot = QPointF(across.place(at) + 12, up.place(at * self.memory))
             width = metrics.horizontalAdvance(text) + NAME_GAP
             y = min(spot.y(), area.bottom() - metrics.height())
-            draw_text(painter, QRectF(spot.x(), y, width, metrics.height()), _MIDDLE_LEFT, text)
+            draw_text(painter, QRectF(spot.x(), y, width, metrics.height()), MIDDLE_LEFT, text)
         painter.setClipping(False)
 
     @property
@@ -234,7 +232,7 @@ class RooflineChart(QWidget):
             text = metrics.elidedText(why, Qt.TextElideMode.ElideMiddle, area.width() - 2 * NAME_GAP)
             box = QRectF(area.left() + NAME_GAP, area.top() + 2, area.width(), metrics.height())
             painter.setPen(self._theme.role("muted"))
-            draw_text(painter, box, _MIDDLE_LEFT, text)
+            draw_text(painter, box, MIDDLE_LEFT, text)
 
     def _paint_points(self, painter: QPainter, metrics: QFontMetricsF) -> None:
         area, role = self.area, self._theme.role
@@ -252,7 +250,7 @@ class RooflineChart(QWidget):
             box = QRectF(x, spot.y() - metrics.height() / 2, width, metrics.height())
             if not any(box.intersects(other) for other in taken):
                 painter.setPen(role("text"))
-                draw_text(painter, box, _MIDDLE_LEFT, one.name)
+                draw_text(painter, box, MIDDLE_LEFT, one.name)
                 taken.append(box)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -10,7 +10,8 @@ from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.analysis.device.wave_states import STATES, STRIP
 from rcv_py.base.record import Value
 from rcv_py.base.text import Message, join_texts, translated
-from rcv_py.model.kinds import STATE_NAME, WaveState
+from rcv_py.model.activity import STATE_ORDER
+from rcv_py.model.kinds import STATE_NAME
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.layout import column
@@ -36,7 +37,6 @@ TIP = (
     "The whole capture: how many traced waves execute, wait, stall or idle, before all waves of the device. "
     "Drag the window or its edges; drag elsewhere for a new one; click to go there."
 )
-ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # from the bottom
 
 
 class OverviewColumns(Value):
@@ -112,11 +112,11 @@ class OverviewStrip(QWidget):
         codes = np.zeros((height, len(sums.resident)), np.uint8)
         peak = max(1.0, float(sums.resident.max(initial=0)))
         codes[level <= sums.resident / peak * (height - 4)] = 1
-        running = np.cumsum(sums.state[:, [STATES.index(state) for state in ORDER]], axis=1)
+        running = np.cumsum(sums.state[:, [STATES.index(state) for state in STATE_ORDER]], axis=1)
         peak = max(1.0, float(running[:, -1].max(initial=0)))
-        for i in reversed(range(len(ORDER))):
+        for i in reversed(range(len(STATE_ORDER))):
             codes[level <= running[:, i] / peak * (height - 4)] = 2 + i
-        states = [theme.soft(theme.state(state), SOFT) for state in ORDER]
+        states = [theme.soft(theme.state(state), SOFT) for state in STATE_ORDER]
         return codes, [theme.role("canvas"), theme.role("grid"), *states]
 
     def swatches(self) -> tuple[Swatch, ...]:
@@ -124,7 +124,7 @@ class OverviewStrip(QWidget):
         if self.sums is None:
             return ()
         theme, some, swatches = self.ui.theme, self.sums.state.sum(axis=0), list[Swatch]()
-        for state in (state for state in ORDER if some[STATES.index(state)] > 0):
+        for state in (state for state in STATE_ORDER if some[STATES.index(state)] > 0):
             color, name = theme.soft(theme.state(state), SOFT), Message("wave: {0}", STATE_NAME[state])
             swatches.append(Swatch(color, name))
         device = [Swatch(theme.role("grid"), "all waves of the device")] if self.sums.resident.any() else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint
 from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.text import Message, translated
@@ -13,7 +13,7 @@ from rcv_py.features.why.grouping import WIDTHS, YIELDS, ByCause, ByNoIssue, ByW
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, row
 from rcv_py.ui.core.panel import PART, PanelInfo, Sheet, UiContext, discover
-from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, tooltip
+from rcv_py.ui.core.plain_text import MIDDLE_RIGHT, ElidedLabel, PlainLabel, copy_text, tooltip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.table.tree_table import Tree, TreeColumn, TreeTable
@@ -46,7 +46,7 @@ class WhyPanel(TablePanel[Any]):
         self.tree: TreeTable[WhyNode] = TreeTable(self._tree(WhyNode()), ui, sort="bar", yields=YIELDS)
         self.legend, self.assumption = Legend(), PlainLabel(role="muted", wordWrap=True)
         self.note = ElidedLabel(role="muted")
-        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.note.setAlignment(MIDDLE_RIGHT)
         self.remembered = {PART: self.choice, "tree": self.tree}
         self.empty = WithEmptyState(self.tree)
         above = bar((self.legend, 1), margins=BAR_ABOVE)

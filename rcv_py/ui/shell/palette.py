@@ -28,7 +28,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.place_go import go_to_place
-from rcv_py.ui.core.plain_text import draw_text, shown, tooltip
+from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, draw_text, shown, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.menus import shown_keys
@@ -266,7 +266,7 @@ class PaletteDelegate(QStyledItemDelegate):
         note = translated(item.why_not or item.note)
         note = metrics.elidedText(note, Qt.TextElideMode.ElideLeft, box.width() // 2)
         painter.setPen(theme.role("muted"))
-        draw_text(painter, box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, note)
+        draw_text(painter, box, MIDDLE_RIGHT, note)
         box.setRight(box.right() - metrics.horizontalAdvance(note) - 16)
         painter.setPen(theme.role("muted" if item.why_not else "text"))
         if item.is_code:
@@ -274,7 +274,7 @@ class PaletteDelegate(QStyledItemDelegate):
             metrics = painter.fontMetrics()
         words = item.title if item.is_code else translated(item.title)
         title = metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width())
-        draw_text(painter, box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
+        draw_text(painter, box, MIDDLE_LEFT, title)
         painter.setFont(option.font)
 
 

@@ -7,7 +7,8 @@ from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter,
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import Message, join_texts, percent, translated
-from rcv_py.model.kinds import STATE_NAME, WaveState
+from rcv_py.model.activity import STATE_ORDER
+from rcv_py.model.kinds import STATE_NAME
 from rcv_py.ui.core.plain_text import draw_text, tooltip
 from rcv_py.ui.core.swatches import (
     AFTER_NAME,
@@ -151,14 +152,14 @@ class Legend(QWidget):
         return max((spot.left + spot.width + AFTER_NAME for spot in first), default=0)
 
 
-SHOWN = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
 HEIGHT_PX = 8
 
 
 def state_text(cycles: Sequence[int]) -> str:
     """Return the shares as text, largest first; "" if there are no states."""
-    total = sum(cycles[state] for state in SHOWN) if cycles else 0
-    present = sorted((state for state in SHOWN if total and cycles[state]), key=lambda state: -cycles[state])
+    total = sum(cycles[state] for state in STATE_ORDER) if cycles else 0
+    present = [state for state in STATE_ORDER if total and cycles[state]]
+    present.sort(key=lambda state: -cycles[state])
     shares = ((STATE_NAME[state], percent(cycles[state], total)) for state in present)
     return join_texts(", ", (Message("{0} {1}", *share) for share in shares))
 
@@ -185,11 +186,11 @@ class StateBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        total = sum(self._cycles[state] for state in SHOWN) if self._cycles else 0
+        total = sum(self._cycles[state] for state in STATE_ORDER) if self._cycles else 0
         box = QRectF(0, (self.height() - HEIGHT_PX) / 2, self.width(), HEIGHT_PX)
         painter.fillRect(box, self._theme.role("raised"))
         left = 0.0
-        for state in SHOWN if total else ():
+        for state in STATE_ORDER if total else ():
             width = self.width() * self._cycles[state] / total
             painter.fillRect(QRectF(left, box.top(), width, HEIGHT_PX), self._theme.state(state))
             left += width

@@ -1,7 +1,6 @@
 """A small dialog for writing a note."""
 
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLineEdit, QPlainTextEdit, QWidget
 
@@ -12,7 +11,7 @@ from rcv_py.formats.notes.store import new_note
 from rcv_py.model.notes import TEXT_LETTERS, TITLE_LETTERS, Note, one_line
 from rcv_py.state.session import Session
 from rcv_py.ui.core.layout import Dialog, row
-from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, as_written, named
+from rcv_py.ui.core.plain_text import MIDDLE_LEFT, ElidedLabel, PlainLabel, as_written, named
 
 TITLES = {Severity.INFO: "Info", Severity.WARNING: "Warning", Severity.ERROR: "Error"}
 TEXT_PX = 120
@@ -40,7 +39,7 @@ class NoteDialog(Dialog):
         self.text.setTabChangesFocus(True)
         self.said = PlainLabel("", wordWrap=True, role="muted")
         place = ElidedLabel(Message("About {0}", draft.anchor), role="muted")
-        place.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        place.setAlignment(MIDDLE_LEFT)
         self.buttons.accepted.connect(self.accept)
         self.title.textChanged.connect(self._check)
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
