@@ -5,7 +5,7 @@ from operator import attrgetter
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.cost.explorer import LINES, CostNode, label_tree, matching, source_tree
 from rcv_py.analysis.cost.place_text import place_text
@@ -14,7 +14,7 @@ from rcv_py.base.text import Message, percent, short_count, translated
 from rcv_py.ui.core.costs import CostUpdates, charged_job, has_sources, unit_of
 from rcv_py.ui.core.layout import BAR, boxed, column, row
 from rcv_py.ui.core.panel import Panel, Sheet, UiContext
-from rcv_py.ui.core.plain_text import PlainLabel, copy_text, named, with_tip
+from rcv_py.ui.core.plain_text import PlainLabel, copy_text, filter_field, with_tip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD
 from rcv_py.ui.table.cost_bars import kind_lines, kind_parts
@@ -42,8 +42,7 @@ class FilesPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         tip = "Show only files and lines with this text in their path, place or code."
-        field = QLineEdit(placeholderText=translated("Filter files and lines"), clearButtonEnabled=True)
-        self.field = with_tip(named(field, "Filter files and lines"), tip)
+        self.field = with_tip(filter_field("Filter files and lines"), tip)
         self._filter = ""  # the text of the field that the tree shows
         self.tree = TreeTable(
             self._tree(),

@@ -17,7 +17,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, column, row, split
 from rcv_py.ui.core.panel import Panel, Sheet, UiContext
-from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, ElidedLabel, draw_text, tooltip
+from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, ElidedLabel, draw_text, named, tooltip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
@@ -318,8 +318,7 @@ class CurvePlot(QWidget):
     def __init__(self, ui: UiContext, name: str, *, is_overview: bool = False) -> None:
         super().__init__()
         self._theme = ui.theme
-        self.canvas = CurveCanvas(ui, is_overview=is_overview)
-        self.canvas.setAccessibleName(translated(name))
+        self.canvas = named(CurveCanvas(ui, is_overview=is_overview), name)
         self.legend = Legend()
         body = QGridLayout()
         body.setSpacing(0)

@@ -28,7 +28,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.place_go import go_to_place
-from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, draw_text, shown, tooltip
+from rcv_py.ui.core.plain_text import MIDDLE_LEFT, MIDDLE_RIGHT, draw_text, named, shown, tooltip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.menus import shown_keys
@@ -286,14 +286,12 @@ class Palette(QFrame):
         self.setObjectName("palette")
         self.setAccessibleName(translated("Command palette"))
         self._find, self._under = find, under
-        self.field = QLineEdit()
-        self.field.setAccessibleName(translated("Search or run a command"))
+        self.field = named(QLineEdit(), "Search or run a command")
         hint = "Command, setting, instruction, label, wave, file, path, or a place such as line 118"
         self.field.setPlaceholderText(translated(hint))
         self.items: tuple[Item, ...] = ()  # matches of the present text
         self._model = QStandardItemModel(self)
-        self.list = QListView()
-        self.list.setAccessibleName(translated("What was found"))
+        self.list = named(QListView(), "What was found")
         self.list.setModel(self._model)
         self.list.setItemDelegate(PaletteDelegate(self, theme))
         self.list.setUniformItemSizes(True)

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QPushButton, QTableView, QTabWidget, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTabWidget, QWidget
 
 from rcv_py.base.text import Message, plural, translated
 from rcv_py.model.profile import Profile
 from rcv_py.results.table import ResultTable
 from rcv_py.ui.core.layout import column, row
-from rcv_py.ui.core.plain_text import PlainLabel, button_text
+from rcv_py.ui.core.plain_text import PlainLabel, button_text, push_button
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table.result_columns import plain_columns
 from rcv_py.ui.table.table_model import TableModel
@@ -25,8 +25,7 @@ class ProfilePage(QWidget):
         self.title = PlainLabel(role="heading")
         self.facts = PlainLabel(wordWrap=True)
         self.tabs = QTabWidget(documentMode=True)
-        self.back_button = QPushButton(translated("Back"))
-        self.back_button.clicked.connect(back)
+        self.back_button = push_button("Back", call=back)
         parts = (self.title, self.facts, (self.tabs, 1), row(self.back_button, None, spacing=6))
         column(*parts, margins=(24, 16, 24, 16), spacing=8, of=self)
 

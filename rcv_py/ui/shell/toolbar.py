@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices, QHideEvent, QMouseEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QSizePolicy, QStatusBar, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QProgressBar, QSizePolicy, QStatusBar, QToolButton, QWidget
 
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import (
@@ -33,6 +33,8 @@ from rcv_py.ui.core.plain_text import (
     allow,
     button_text,
     copy_text,
+    named,
+    push_button,
     rich,
     tooltip,
     with_tip,
@@ -73,13 +75,11 @@ class TopBar(QWidget):
         self.capture.setMenu(QMenu(self.capture, toolTipsVisible=True))
         self.capture.menu().aboutToShow.connect(self._fill)
         self.capture.setMinimumWidth(CAPTURE_PX)
-        self.field = QPushButton(translated("Search or run a command …      Ctrl+K"))
-        self.field.setObjectName("command_field")
-        self.field.setAccessibleName(translated("Search or run a command"))
         tip = "Find commands, settings, instructions, labels, waves, files and paths  (Ctrl+K)"
-        self.field.setToolTip(tooltip(tip))
+        field = push_button("Search or run a command …      Ctrl+K", tip, open_palette)
+        self.field = named(field, "Search or run a command")
+        self.field.setObjectName("command_field")
         self.field.setSizePolicy(QSizePolicy.Policy.MinimumExpanding, QSizePolicy.Policy.Fixed)
-        self.field.clicked.connect(open_palette)
         self.trust = QToolButton(toolButtonStyle=style)
         self.trust.clicked.connect(actions["view.panel_trust"].trigger)
         self.theme = _action_button(actions["view.theme"])
@@ -227,17 +227,15 @@ class StatusBar(QStatusBar):
         # In one box: a message hides the widgets of the bar, and a button shown alone would overlap the
         # message.
         self.addWidget(boxed(row(self.facts, self.waves, (self.verdict, 1), spacing=6)), 1)
-        self.saved = RichLabel()
-        self.saved.setAccessibleName(translated("Saved file"))
+        self.saved = named(RichLabel(), "Saved file")
         self.saved.setMinimumWidth(MIN_PX)  # no message may widen the window
         self.saved.hide()
         self.saved.linkActivated.connect(self._use_saved)
         self._saved: Path | None = None
         self._fades = one_shot(self, self.saved.hide, SAVED_MS)
         self.stage = ElidedLabel()
-        self.bar = QProgressBar(textVisible=False)
+        self.bar = named(QProgressBar(textVisible=False), "Progress")
         self.bar.setFixedWidth(120)
-        self.bar.setAccessibleName(translated("Progress"))
         tip = "Stop it; waves that have been read stay, a file that is half written does not."
         self.cancel = with_tip(QToolButton(), tip)
         self.cancel.setText(translated("Cancel"))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from rcv_py.analysis.core.search import find
 from rcv_py.base.errors import UsageError
@@ -13,7 +13,7 @@ from rcv_py.base.text import translated
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import column, row
-from rcv_py.ui.core.plain_text import PlainLabel, allow, tooltip, with_tip
+from rcv_py.ui.core.plain_text import PlainLabel, allow, filter_field, named, tooltip, with_tip
 from rcv_py.ui.core.theme import Theme
 
 
@@ -31,9 +31,8 @@ class FindBar(QWidget):
         """`is_narrow` puts the matches below the field, so that nothing gets wider when they appear."""
         super().__init__()
         self._theme = theme
-        self.field = QLineEdit(placeholderText=translated(placeholder), clearButtonEnabled=True)
+        self.field = filter_field(placeholder)
         self.field.setMinimumWidth(96)
-        self.field.setAccessibleName(translated(placeholder))
         self.case = _toggle("Aa", "Match upper and lower case")
         self.regex = _toggle(".*", "The text is a regular expression")
         self.filter = _toggle("Filter", "Show only rows that match")
@@ -131,7 +130,6 @@ def _toggle(text: str, tip: str) -> QToolButton:
 
 
 def _step(tip: str) -> QToolButton:
-    button = with_tip(QToolButton(autoRaise=True), tip)
-    button.setAccessibleName(translated(tip))
+    button = named(with_tip(QToolButton(autoRaise=True), tip), tip)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button

@@ -22,7 +22,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel, UiContext
-from rcv_py.ui.core.plain_text import add_action, hide_tip, joined, show_tip
+from rcv_py.ui.core.plain_text import add_action, hide_tip, joined, named, show_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
@@ -184,8 +184,7 @@ class ScrolledTimeline(QWidget):
     def __init__(self, ui: UiContext, source: RowSource, guide: TimelinePanel) -> None:
         super().__init__()
         self.plot = TimelinePlot(ui, source, guide, is_overview=guide.is_overview)
-        self.bar = steady_bar()
-        self.bar.setAccessibleName(translated("Rows of the timeline"))
+        self.bar = named(steady_bar(), "Rows of the timeline")
         row(self.plot, self.bar, of=self)
         self.setFocusProxy(self.plot)
         self.bar.valueChanged.connect(self.plot.set_scroll)

@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent, QTextLayout
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedWidget, QWidget
 
 from rcv_py.base.text import Message, translated
 from rcv_py.ui.core.layout import Item, boxed, column, row
 from rcv_py.ui.core.panel import Panel, PanelInfo, UiContext
-from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel, copy_text, with_tip
+from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel, copy_text, push_button
 
 SIDE_PX, ABOVE_PX = 24, 4  # around the sentence
 STOPS = (".", "。")  # the end of a sentence, in all languages
@@ -110,12 +110,10 @@ class BrokenNotice(QWidget):
         self.report = report
         self.sentence = PlainLabel(sentence, wordWrap=True)
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        copy = with_tip(QPushButton(translated("Copy report")), "Copy what a bug report needs.")
-        copy.clicked.connect(lambda: copy_text(self.report))
-        buttons = [copy]
+        tip = "Copy what a bug report needs."
+        buttons = [push_button("Copy report", tip, lambda: copy_text(self.report))]
         if again is not None:
-            buttons.append(with_tip(QPushButton(translated("Try again")), "Show the panel again."))
-            buttons[1].clicked.connect(again)
+            buttons.append(push_button("Try again", "Show the panel again.", again))
         below = row(None, *buttons, None, spacing=6)
         column(None, self.sentence, below, None, margins=(9, 9, 9, 9), spacing=6, of=self)
 
