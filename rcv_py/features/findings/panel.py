@@ -9,7 +9,6 @@ from typing import Self
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLayout
 
 from rcv_py.analysis.findings.finding import (
     RANKING,
@@ -28,7 +27,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.computing import Computing
-from rcv_py.ui.core.layout import boxed, column, row, split
+from rcv_py.ui.core.layout import boxed, column, resize_now, row, split
 from rcv_py.ui.core.panel import LazyPanel, Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, push_button, tooltip
 from rcv_py.ui.core.times import UNITS
@@ -378,7 +377,7 @@ class TriagePanel(Panel):
     def for_picture(self) -> Iterator[None]:
         """Leave out the blank below the list and the finding during the block."""
         size = self.size()
-        self._resize(size)  # what came or went above the list has its place
+        resize_now(self, size)  # what came or went above the list has its place
         sizes = self.split.sizes()
         text = round(self.page.document().size().height()) + 2 * self.page.frameWidth()
         blanks = self.list.height() - self.list.rows_px, self.page.height() - text
@@ -388,18 +387,13 @@ class TriagePanel(Panel):
             yield
             return
         try:
-            self._resize(size - QSize(0, blank))
+            resize_now(self, size - QSize(0, blank))
             if is_below:
                 self.split.setSizes([self.list.rows_px, text])
             yield
         finally:
-            self._resize(size)
+            resize_now(self, size)
             self.split.setSizes(sizes)
-
-    def _resize(self, size: QSize) -> None:
-        self.resize(size)
-        for layout in self.findChildren(QLayout):
-            layout.activate()
 
     def caption(self) -> str:
         selection = "" if self.findings is None else self.findings.selection

@@ -1,12 +1,11 @@
 """The selected wave: choose another, see its facts, and choose which waves count."""
 
-from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Self
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit
 
 from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
@@ -19,7 +18,7 @@ from rcv_py.model.waves import WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
-from rcv_py.ui.core.layout import boxed, column, row, scrolled
+from rcv_py.ui.core.layout import boxed, column, grid, row, scrolled
 from rcv_py.ui.core.panel import LazyPanel, Panel, UiContext
 from rcv_py.ui.core.plain_text import PlainLabel, allow, push_button, tooltip
 from rcv_py.ui.core.times import UNITS, Times
@@ -134,17 +133,6 @@ def take_view(session: Session) -> None:
         session.clock_range.set(session.view.value)
 
 
-def _even(rows: Iterable[Sequence[QWidget]]) -> QGridLayout:
-    """Return rows of widgets in columns of equal width."""
-    grid = QGridLayout()
-    grid.setSpacing(4)
-    for line, widgets in enumerate(rows):
-        for place, widget in enumerate(widgets):
-            grid.addWidget(widget, line, place)
-            grid.setColumnStretch(place, 1)
-    return grid
-
-
 class WavePickerPanel(Panel):
     """Choose a wave and the waves that count."""
 
@@ -201,7 +189,8 @@ class WavePickerPanel(Panel):
             widget.setMinimumWidth(MIN_PX)
         for field in (self.begin, self.end):
             field.edited.connect(self._range_edited)
-        bounds = _even(((), (self.begin, self.end), (self.use_view, self.reset)))
+        even = partial(grid, across=4, down=4, is_even=True)
+        bounds = even(((), (self.begin, self.end), (self.use_view, self.reset)))
         bounds.addWidget(self.range_title, 0, 0, 1, 2)
         labels = []
         for (level, box), title in zip(self.boxes.items(), TITLES, strict=True):
@@ -211,7 +200,7 @@ class WavePickerPanel(Panel):
             box.activated.connect(partial(self._chosen, level))
             labels.append(PlainLabel(title, role="muted"))
             labels[-1].setBuddy(box)
-        levels = _even((labels, list(self.boxes.values())))
+        levels = even((labels, list(self.boxes.values())))
         wave = (levels, row(*self.speeds.values(), spacing=4), self.life, self.length)
         rest = (self.states, self.shares, bounds, self.counted, None)
         body = column(*wave, *rest, margins=(8, 8, 8, 8), spacing=4)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QDialogButtonBox, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from rcv_py.ui.core.plain_text import shown
@@ -36,15 +36,17 @@ def bar(*items: Item, margins: Margins = BAR, of: QWidget | None = None) -> QHBo
     return row(*items, margins=margins, spacing=8, of=of)
 
 
-def grid(rows: Iterable[Sequence[QWidget]], *, across: int, down: int) -> QtWidgets.QGridLayout:
-    """Return rows of widgets in columns, with a gap in px; the last column takes the remaining space."""
+def grid(
+    rows: Iterable[Sequence[QWidget]], *, across: int, down: int, is_even: bool = False
+) -> QtWidgets.QGridLayout:
+    """Return rows of widgets in columns, with a gap in px; the last column, or each, takes what is left."""
     box = QtWidgets.QGridLayout()
     box.setHorizontalSpacing(across)
     box.setVerticalSpacing(down)
     for line, widgets in enumerate(rows):
         for place, widget in enumerate(widgets):
             box.addWidget(widget, line, place)
-            box.setColumnStretch(place, int(widget is widgets[-1]))
+            box.setColumnStretch(place, int(is_even or widget is widgets[-1]))
     return box
 
 
@@ -82,6 +84,13 @@ class Dialog(QtWidgets.QDialog):
     def fill(self, *items: Item, margins: Margins = (16, 16, 16, 16), spacing: int = 8) -> None:
         """Stack items, with the buttons below them."""
         column(*items, self.buttons, margins=margins, spacing=spacing, of=self)
+
+
+def resize_now(widget: QWidget, size: QSize) -> None:
+    """Resize a widget, and place what is in it without waiting for an event."""
+    widget.resize(size)
+    for layout in widget.findChildren(QLayout):
+        layout.activate()
 
 
 def split(*parts: QWidget, sizes: tuple[int, ...], is_column: bool = False) -> QtWidgets.QSplitter:

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import field
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QLayout, QMainWindow, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.base.record import Record, Value
@@ -17,6 +17,7 @@ from rcv_py.base.whole_files import whole_file
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core import export
+from rcv_py.ui.core.layout import resize_now
 from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet, UiContext
 from rcv_py.ui.core.plain_text import copy_text
 from rcv_py.ui.core.swatches import Swatch, unlike
@@ -229,20 +230,13 @@ def _with_rows(panel: Panel, rows: int) -> Iterator[None]:
     rows = min(rows, len(view.table.data_rows))
     missing = rows * view.row_height + view.covered_px - view.viewport().height()
     try:
-        _resize(panel, size + QSize(0, missing))
+        resize_now(panel, size + QSize(0, missing))
         first = view.table.view_row(view.current) - rows // 2
         bar.setValue(first * view.row_height - view.covered_px)
         yield
     finally:
-        _resize(panel, size)
+        resize_now(panel, size)
         bar.setValue(place)
-
-
-def _resize(panel: Panel, size: QSize) -> None:
-    panel.resize(size)
-    for layout in [panel.layout(), *panel.findChildren(QLayout)]:
-        if layout is not None:
-            layout.activate()
 
 
 def export_commands(exporter: Exporter, session: Session, ask: Callable[[], None]) -> tuple[Command, ...]:
