@@ -270,7 +270,7 @@ class FoldView(RowsView):
             return -1
         at = self.table.column_of("fold")
         inside = position.x() - self.columnViewportPosition(at)
-        section = self.folds.begins(self.table.data_row(self.view_row_at(position.y())))
+        section = self.folds.begins(self.row_at(position.y()))
         is_there = not self.isColumnHidden(at) and 0 <= inside < TRIANGLE_PX + 2
         return section if is_there and section >= 0 and self.folds.foldable[section] else -1
 
@@ -284,7 +284,7 @@ class FoldView(RowsView):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         position = event.position().toPoint()
-        row = self.table.data_row(self.view_row_at(position.y()))
+        row = self.row_at(position.y())
         section = self.folds.section(row) if self.is_fold(row) else self.section_at(position)
         if section >= 0:
             self.toggle(section)

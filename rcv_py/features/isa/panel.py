@@ -446,7 +446,7 @@ class IsaPanel(CodePanel):
 
     def _open_menu(self, position: QPoint) -> None:
         view, above = self.view, self.view.heading_at(position)
-        row = view.table.data_row(view.view_row_at(position.y())) if above is None else above.row
+        row = view.row_at(position.y()) if above is None else above.row
         if row >= 0:
             menu = row_menu(self, row, view.register_at(position) if above is None else None)
             self.add_copy(menu)

@@ -500,7 +500,7 @@ class IsaView(FoldView):
     def register_at(self, position: QPoint) -> OperandPosition | None:
         """Return the operand at a point of the viewport, None if there is none."""
         box = self.column_rect("text")
-        row = self.table.data_row(self.view_row_at(position.y()))
+        row = self.row_at(position.y())
         if self.rows is None or row < 0 or not box.contains(position) or self.is_fold(row):
             return None
         text = visible(self.rows.text[row])
@@ -541,7 +541,7 @@ class IsaView(FoldView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Start at the first visible row, if none is selected."""
         walks = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
-        first = self.table.data_row(self.view_row_at(self.covered_px if self.heading() else 0))
+        first = self.row_at(self.covered_px if self.heading() else 0)
         if self.current < 0 <= first and event.key() in walks:
             self.set_current(first)
             self.chosen.emit(first)
@@ -599,7 +599,7 @@ class IsaView(FoldView):
 
     def _show_tip(self, event: QHelpEvent) -> None:
         if self.column_rect("gutter").contains(event.pos()):
-            row = self.table.data_row(self.view_row_at(event.pos().y()))
+            row = self.row_at(event.pos().y())
             show_tip(event.globalPos(), self.with_notes(row, self._gutter_tip()), self.viewport())
         else:
             super()._show_tip(event)

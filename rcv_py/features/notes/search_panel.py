@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QShowEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QStackedWidget, QWidget
 
@@ -374,8 +374,7 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         own = NotesView(ui.theme, ui.settings)
         self.view = self.rows_view("Notes", Elastic("title", "place", 90, 4000), own)
         self.view.opens_by_key = True
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.view.customContextMenuRequested.connect(self._open_menu)
+        self.view.offer_menu(self._fill_menu)
         self.empty = page(self, self.view)
         self._soon = self.request(self._refresh)
         ui.session.notes.shown.watch(self._soon.ask)
@@ -410,10 +409,7 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         if 0 <= row < len(self.notes):
             go_to_note(self.session, self.notes[row])
 
-    def _open_menu(self, at: QPoint) -> None:
-        row = self.view.table.data_row(self.view.view_row_at(at.y()))
-        menu = QMenu(self.view)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    def _fill_menu(self, menu: QMenu, row: int) -> None:
         if 0 <= row < len(self.notes):
             note = self.notes[row]
             add_action(menu, "Go there", lambda: go_to_note(self.session, note))
@@ -426,7 +422,6 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
             menu, "Note about what is selected …", lambda: session.notes.write(place_of_selection(session))
         )
         self.add_copy(menu)
-        menu.popup(self.view.viewport().mapToGlobal(at))
 
     def command_line(self) -> command_text.CommandWords | None:
         return command_text.rcv(self.session, "notes", *command_text.matching(self.session.query.value))

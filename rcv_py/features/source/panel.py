@@ -3,7 +3,7 @@
 from typing import Self
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QMenu
 
 from rcv_py.analysis.cost.place_text import place_text
@@ -82,8 +82,7 @@ class SourcePanel(CodePanel):
         self.ui.theme.changed.connect(self._show_chain)
         session.source_cost.watch(self._how_changed)
         session.notes.shown.watch(self._show_notes)
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.view.customContextMenuRequested.connect(self._open_menu)
+        self.view.offer_menu(self._fill_menu)
 
     def _make_find_bar(self) -> FindBar:
         bar = FindBar(self.ui.theme, "Find in this file", has_filter=False)
@@ -273,20 +272,16 @@ class SourcePanel(CodePanel):
         noted = by_line(trace, notes, self._file)
         self.view.set_notes({lines.row_of(line): notes for line, notes in noted.items()})
 
-    def _open_menu(self, position: QPoint) -> None:
+    def _fill_menu(self, menu: QMenu, row: int) -> None:
         from rcv_py.model.notes import Anchor  # noqa: PLC0415 - rarely used
         from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415 - as above
 
-        row, lines = self.view.table.data_row(self.view.view_row_at(position.y())), self.lines
-        source, session, menu = self.shown_file, self.session, QMenu(self.view)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.setToolTipsVisible(True)
+        source, lines = self.shown_file, self.lines
         if source is not None and lines is not None and row >= 0:
             about = Anchor(source=(source.path, int(lines.number[row])))
             menu.addAction(translated("Copy rows"), self.view.copy_rows)
-            add_note_actions(menu, session, about, self.view.notes_of(row))
+            add_note_actions(menu, self.session, about, self.view.notes_of(row))
         self.add_copy(menu)
-        menu.popup(self.view.viewport().mapToGlobal(position))
 
     def step_hottest(self, direction: int) -> None:
         """Select the line of this file with the next lower (+1) or next higher (-1) cost."""

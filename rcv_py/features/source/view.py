@@ -227,7 +227,7 @@ class SourceView(RowsView):
     @property
     def heading(self) -> int:
         """Return the row of the visible function whose first line is above the view; -1 if none."""
-        rows, first = self.lines, self.table.data_row(self.view_row_at(1))
+        rows, first = self.lines, self.row_at(1)
         if rows is None or self.table.sorting is not None or self.table.is_filtered or first < 0:
             return -1
         number = int(rows.number[first])

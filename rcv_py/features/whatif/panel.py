@@ -7,7 +7,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.findings.finding import RANKED, Finding, Findings
@@ -93,8 +92,7 @@ class WhatIfPanel(TimelinePanel):
         yields = ("kernel_low", "kernel_high", "why_not")
         self.view.widths.elastic = Elastic("text", "why_not", 160, 4000, yields)
         self.view.chosen.connect(self._choose)
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.view.customContextMenuRequested.connect(self._open_menu)
+        self.view.offer_menu(self._fill_menu)
         self.remembered["table"] = self.view
         self.drawn = DRAWN_NOTHING
         tip = "Keep this experiment as a row, and set the sliders back."
@@ -345,10 +343,7 @@ class WhatIfPanel(TimelinePanel):
         token = token_at(segment, time, self.timeline.plot.pixel_at(time), self.timeline.plot.row_depth)
         return None if token < 0 else (segment, token)
 
-    def _open_menu(self, position: QPoint) -> None:
-        at = self.view.table.data_row(self.view.rowAt(position.y()))
-        menu = QMenu(self.view)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    def _fill_menu(self, menu: QMenu, at: int) -> None:
         experiment = self.experiments[at] if 0 <= at < len(self.experiments) else None
         if experiment is not None:
             self._choose(at)
@@ -356,7 +351,6 @@ class WhatIfPanel(TimelinePanel):
             if kept:
                 add_action(menu, "Remove", partial(self.session.drop_experiment, kept[0]))
         self.add_copy(menu)
-        menu.popup(self.view.viewport().mapToGlobal(position))
 
     def command_line(self) -> command_text.CommandWords | None:
         """Return the command for the chosen experiment; for a remedy, predicted findings; or None."""

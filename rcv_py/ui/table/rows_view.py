@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from PySide6 import QtGui
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QKeySequence, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
 from rcv_py.base.csv_text import csv_cell
 from rcv_py.base.record import Value
@@ -241,6 +241,22 @@ class RowsView(QTableView):
         row = (y + self.verticalScrollBar().value()) // self.row_height
         return row if 0 <= row < self.table.rowCount() else -1
 
+    def row_at(self, y: int) -> int:
+        """Return the data row at a height of the viewport, -1 below the last row."""
+        return self.table.data_row(self.view_row_at(y))
+
+    def offer_menu(self, fill: Callable[[QMenu, int], None]) -> None:
+        """Open a menu at each right click, which `fill` gives the actions of the data row there; -1: none."""
+
+        def open_menu(at: QPoint) -> None:
+            menu = QMenu(self, toolTipsVisible=True)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            fill(menu, self.row_at(at.y()))
+            menu.popup(self.viewport().mapToGlobal(at))
+
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(open_menu)
+
     def sizeHintForColumn(self, column: int) -> int:
         """Return the width of the widest of the first 2,000 cells."""
         rows = self.table.data_rows[:2000].tolist()
@@ -369,7 +385,7 @@ class RowsView(QTableView):
 
     def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         super().mouseMoveEvent(event)
-        self._set_hover(self.table.data_row(self.view_row_at(event.position().toPoint().y())))
+        self._set_hover(self.row_at(event.position().toPoint().y()))
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
@@ -384,7 +400,7 @@ class RowsView(QTableView):
         return super().viewportEvent(event)
 
     def _show_tip(self, event: QtGui.QHelpEvent) -> None:
-        row = self.table.data_row(self.view_row_at(event.pos().y()))
+        row = self.row_at(event.pos().y())
         at = self.columnAt(event.pos().x())
         text = self.tip(row, self.table.columns[at].id) if row >= 0 and at >= 0 else ""
         show_tip(event.globalPos(), self.with_notes(row, text), self.viewport())
