@@ -16,7 +16,7 @@ import numpy as np
 from rcv_py import __version__
 from rcv_py.analysis.core.token_columns import columns_of, states_of
 from rcv_py.analysis.cost.place_text import leaf_texts
-from rcv_py.analysis.counters.counters import counters
+from rcv_py.analysis.counters.counters import Samples, counters
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, NO_DURATION, EntryKind, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.program.blocks import blocks
@@ -28,6 +28,7 @@ from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.record import Value
 from rcv_py.base.text import Message, encodable
 from rcv_py.base.whole_files import whole_file, whole_path
+from rcv_py.model.columns import joined
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -141,16 +142,14 @@ def _events(trace: Trace, spans: MarkerSpans | None) -> Columns:
 
 def _counters(trace: Trace, spans: MarkerSpans | None) -> Columns:
     raw = counters(trace).raw
-    samples = [counter.samples for counter in raw]
-    owner = np.repeat(np.arange(len(raw)), [len(one) for one in samples])
+    samples = joined([counter.samples for counter in raw]) if raw else Samples.empty()
+    owner = np.repeat(np.arange(len(raw)), [len(counter.samples) for counter in raw])
     return _named(
         tables.COUNTERS,
         DictionaryColumn([counter.name for counter in raw], owner),
         DictionaryColumn([counter.family.value for counter in raw], owner),
-        *(_joined([one.time for one in samples]), _joined([one.xcc for one in samples])),
-        *(_joined([one.se for one in samples]), _joined([one.cu for one in samples])),
-        _joined([one.value for one in samples]).astype(np.float64),
-    )
+        samples.time, samples.xcc, samples.se, samples.cu, samples.value.astype(np.float64),
+    )  # fmt: skip
 
 
 TABLES = {
@@ -182,10 +181,6 @@ def _hits(owner: np.ndarray, line: np.ndarray) -> np.ndarray:
     hit = np.empty(len(key), dtype=np.int64)
     hit[order] = np.arange(len(key)) - np.searchsorted(ordered, ordered)
     return hit
-
-
-def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
 
 FORMATS = ("csv", "parquet")

@@ -10,6 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.base.record import Value
+from rcv_py.base.runs import distinct
 from rcv_py.export.interactive.packed import PackedColumns
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
@@ -51,9 +52,7 @@ def shown_waves(trace: Trace, named: Iterable[int], tokens: int) -> PageWaves:
 
 def by_unit(index: WaveIndex) -> list[int]:
     """Return all rows: compute units by bytes of their waves, the largest first; within each by start."""
-    unit = (index.se.astype(np.int64) << 16) | (index.cu.astype(np.int64) & 0xFFFF)
-    _, place = np.unique(unit, return_inverse=True)
-    place = place.reshape(-1)
+    _, place = distinct(index.se, index.cu)
     size = np.bincount(place, index.size) if len(place) else np.zeros(0)
     order: list[int] = np.lexsort((index.begin, place, -size[place])).tolist()
     return order

@@ -14,9 +14,9 @@ import numpy as np
 from msgspec import field
 from msgspec.structs import replace
 
-from rcv_py.base.record import Record, Value
+from rcv_py.base.record import Value
 from rcv_py.export.traces.packets import ByteRows, message, number, text
-from rcv_py.model.columns import of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import TokenKind
 
 PACKET = 1  # of Trace
@@ -151,7 +151,7 @@ class FlowEnds(Value):
 NO_ARROWS = FlowEnds(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
-class Slices(Record):
+class Slices(ColumnTable):
     """Spans, one row each; spans of a track are in order and do not overlap.  Cycles are aligned."""
 
     track: np.ndarray  # int64, uuid
@@ -187,16 +187,13 @@ class Slices(Record):
             arguments=arguments,
         )
 
-    def __len__(self) -> int:
-        return len(self.begin)
-
-    def at(self, chosen: slice | np.ndarray) -> Slices:
+    def at(self, rows: np.ndarray | slice) -> Slices:
         """Return some of the rows."""
         return replace(
-            of_rows(self, chosen),
-            arguments={name: values[chosen] for name, values in self.arguments.items()},
-            leaves=self.leaves.at(chosen, len(self)),
-            arrives=self.arrives.at(chosen, len(self)),
+            super().at(rows),
+            arguments={name: values[rows] for name, values in self.arguments.items()},
+            leaves=self.leaves.at(rows, len(self)),
+            arrives=self.arrives.at(rows, len(self)),
         )
 
 

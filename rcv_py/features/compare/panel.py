@@ -15,13 +15,13 @@ from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
 from rcv_py.analysis.compare.programs import ProgramChange, program_change
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.device.wave_states import STATES, STRIP, StateStrip
-from rcv_py.base.record import Record
 from rcv_py.base.text import Message, plural, translated
 from rcv_py.features.compare.program_result import TABLES as PROGRAM_TABLES
 from rcv_py.features.compare.program_result import verdict
 from rcv_py.features.compare.result import change_table, listing_table
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.activity import STATE_ORDER
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import STATE_NAME, STATE_TEXT
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -75,17 +75,14 @@ BAND_SOFT = 0.8  # share of the canvas in the band of a row that only one build 
 BANDS = {"inserted": "good", "removed": "stall", "moved": "measure"}  # row colours by change
 
 
-class CompareRows(Record):
+class CompareRows(ColumnTable):
     """The columns of a table, and the data for clicks and colours of each row."""
 
-    columns: tuple[Column, ...]
     line: np.ndarray  # int64, code row of the open capture, -1 if it has none
     is_real: np.ndarray  # bool, beyond noise
     delta: np.ndarray  # float64, cycles a wave
     fate: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.line)
+    columns: tuple[Column, ...]
 
 
 Shown = CompareRows | tuple[CurveSet, CurveSet] | None
@@ -100,7 +97,7 @@ def compare_rows(trace: Trace, comparison: Comparison, by: str) -> CompareRows:
         columns = tuple(_shown(column, np.where(is_known, noise, np.inf)) for column in columns)
     names = ("instruction_b", "is_beyond_noise", "delta")
     line, is_real, delta = (np.asarray(table.columns[name]) for name in names)
-    return CompareRows(columns, line, is_real, delta, tuple(table.plain("status")))
+    return CompareRows(line, is_real, delta, tuple(table.plain("status")), columns)
 
 
 def _shown(column: Column, noise: np.ndarray) -> Column:

@@ -28,7 +28,7 @@ from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.features.isa.program import ProgramStructure
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import joined
+from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import TracedWave
@@ -47,7 +47,7 @@ QUIET, DIM = 0.45, 0.16  # opacity of the other arrows, next to the selected row
 BRANCH_COLOR = ARROW_COLORS  # the number after the numbers of waits
 
 
-class ArrowRows(Record):
+class ArrowRows(ColumnTable):
     """Arrows by data row, one entry per arrow."""
 
     source: np.ndarray  # int64, where it starts
@@ -56,19 +56,11 @@ class ArrowRows(Record):
     color: np.ndarray  # int64, number for `theme.arrow`
     group: np.ndarray  # int64, data row that isolates it
 
-    def __len__(self) -> int:
-        return len(self.source)
-
     def looks_like(self, other: ArrowRows) -> bool:
         """Return whether both are the same arrows."""
         return all(
             np.array_equal(getattr(self, name), getattr(other, name)) for name in self.__struct_fields__
         )
-
-    @classmethod
-    def none(cls) -> ArrowRows:
-        """Return no arrows."""
-        return cls(*np.zeros((5, 0), dtype=np.int64))
 
 
 class Emphasis(Value):
@@ -116,7 +108,7 @@ def place_arrows(
     hidden end, and all but the isolated ones if there is an isolated row, are left out.
     """
     if not len(view_rows):
-        arrows = ArrowRows.none()
+        arrows = ArrowRows.empty()
     source, target = view_rows[arrows.source], view_rows[arrows.target]
     keep = (source >= 0) & (target >= 0)
     keep &= (source != target) | (arrows.source == arrows.target)  # else both ends are in the same folded row
@@ -280,9 +272,9 @@ class GutterArrows(Record):
     """Arrows with tooltips, and the reason if there are none; `waits` are kept in every mode."""
 
     note: str = ""
-    rows: ArrowRows = field(default_factory=ArrowRows.none)
+    rows: ArrowRows = field(default_factory=ArrowRows.empty)
     tips: tuple[str, ...] = ()
-    waits: ArrowRows = field(default_factory=ArrowRows.none)
+    waits: ArrowRows = field(default_factory=ArrowRows.empty)
     no_waits: str = ""  # reason if there are none
 
     def producer(self, row: int) -> int:

@@ -57,7 +57,7 @@ class IsaView(FoldView):
         self.same_source = np.empty(0, dtype=bool)  # rows from the selected source line
         self.hovered_source = np.empty(0, dtype=bool)
         self.marked: tuple[int, int] | None = None  # range of rows [first, stop)
-        self.arrows = gutter.ArrowRows.none()
+        self.arrows = gutter.ArrowRows.empty()
         self.arrow_tips: tuple[str, ...] = ()
         self.gutter_note = ""  # reason if there are no arrows
         self.shows_branches = False  # whether branch counts are shown next to the rows
@@ -372,7 +372,7 @@ class IsaView(FoldView):
     def placed_arrows(self) -> gutter.Placed:
         """Return the arrows that cross the viewport; none while rows are sorted."""
         return gutter.place_arrows(
-            self.arrows if self.table.sorting is None else gutter.ArrowRows.none(),
+            self.arrows if self.table.sorting is None else gutter.ArrowRows.empty(),
             self.places(),
             self.column_rect("gutter").adjusted(0, 0 if self.heading() is None else self.row_height, 0, 0),
             row_height=self.row_height,

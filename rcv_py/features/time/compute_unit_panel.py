@@ -122,7 +122,7 @@ class ComputeUnitPanel(TimelinePanel):
         self.selected = self.hovered_place = None
         self._has_to_reveal = True
         self._offer_choices()
-        self._show(WaveRows((), (), Pending.none(), {}))
+        self._show(WaveRows((), (), Pending.empty(), {}))
         empty = self.why_missing("waves")
         self._page.say(empty)
         if trace is not None and not empty:
@@ -331,7 +331,7 @@ class ComputeUnitPanel(TimelinePanel):
             return "" if span < 0 or spans is None else marker_tip(trace, self.times, spans, span)
         segment, wave, token = self._token_at(row, time, pixel)
         if segment is None:
-            waiting = self.source.pending.at(row, time)
+            waiting = self.source.pending.key_at(row, time)
             return "" if waiting is None else store.missing.get(waiting, GONE if store.is_complete else STILL)
         if is_strip and wave is not None:
             return state_tip(self.times, wave, time)
@@ -364,7 +364,7 @@ class ComputeUnitPanel(TimelinePanel):
         if trace is None:
             return
         if wave is None:
-            if (waiting := self.source.pending.at(row, time)) is not None:
+            if (waiting := self.source.pending.key_at(row, time)) is not None:
                 self.session.select_wave(trace.waves.id(waiting))
             return
         if token >= 0:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsWidget, Q
 
 from rcv_py.base import colors
 from rcv_py.base.record import Value
-from rcv_py.base.runs import ascending, repeated
+from rcv_py.base.runs import ascending, ranges, repeated
 from rcv_py.base.text import Message, count, elide_right, nanoseconds, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import MIDDLE_RIGHT, draw_text, set_text
@@ -136,8 +136,7 @@ def fill(strips: ndarray, row: ndarray, left: ndarray, right: ndarray, code: nda
     """Set the pixels [left, right) of rows of `strips` (uint8 [rows, width]) to codes; later boxes win."""
     length = right - left
     first = row.astype(np.int64) * strips.shape[1] + left
-    at = np.repeat(first - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
-    strips.reshape(-1)[at] = np.repeat(code, length)
+    strips.reshape(-1)[ranges(first, length)] = np.repeat(code, length)
 
 
 def box_lines(

@@ -19,7 +19,7 @@ from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.base.text import elide_right, short_kernel
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF
-from rcv_py.model.columns import joined
+from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.tokens import States, Tokens
@@ -46,7 +46,7 @@ NOTHING = 0xFF  # in a line of tokens: leave the pixel unchanged
 HATCH_FROM_PX = 14  # minimum width of a stalled wait for hatching, which marks it besides its colour
 
 
-class Pending(Record):
+class Pending(ColumnTable):
     """Stretches of rows whose tokens are not loaded (yet); int64 each."""
 
     row: np.ndarray
@@ -54,23 +54,14 @@ class Pending(Record):
     end: np.ndarray  # cycles, aligned
     key: np.ndarray  # row of the wave index
 
-    def __len__(self) -> int:
-        return len(self.row)
-
-    @classmethod
-    def none(cls) -> Pending:
-        """Return no stretches."""
-        return cls(*np.zeros((4, 0), dtype=np.int64))
-
-    def at(self, row: int, time: int) -> int | None:
+    def key_at(self, row: int, time: int) -> int | None:
         """Return the key of the first stretch of a row that holds a cycle; None if there is none."""
         there = np.flatnonzero((self.row == row) & (self.begin <= time) & (time < self.end))
         return int(self.key[there[0]]) if len(there) else None
 
     def in_order(self) -> Pending:
         """Return the same, row by row in order of time."""
-        order = np.lexsort((self.begin, self.row))
-        return Pending(self.row[order], self.begin[order], self.end[order], self.key[order])
+        return self.at(np.lexsort((self.begin, self.row)))
 
 
 class TokenRows(RowSource):
@@ -79,7 +70,7 @@ class TokenRows(RowSource):
     def __init__(self, theme: Theme, shape: RowShape) -> None:
         super().__init__(theme, shape)
         self.rows: tuple[TokenRow, ...] = ()
-        self.pending = Pending.none()  # row by row in order of time
+        self.pending = Pending.empty()  # row by row in order of time
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
         self.band = MarkerBand()  # below the strips, if the shape has room
         self._rects, self._names = Rects(), NamePainter()
@@ -94,7 +85,7 @@ class TokenRows(RowSource):
     ) -> None:
         """Show other rows."""
         self.rows, self.names = tuple(rows), tuple(names)
-        self.pending = Pending.none() if pending is None else pending.in_order()
+        self.pending = Pending.empty() if pending is None else pending.in_order()
         self.version += 1
 
     @property

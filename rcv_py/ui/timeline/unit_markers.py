@@ -6,8 +6,8 @@ import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
 from rcv_py.analysis.events.marker_spans import MarkerSpans
-from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import copy_text, joined
@@ -30,7 +30,7 @@ def lane_px() -> int:
     return grown(LANE_PX)
 
 
-class LaneSpans(Record):
+class LaneSpans(ColumnTable):
     """Spans in the rows of a timeline, sorted by (row, lane, begin)."""
 
     row: np.ndarray  # int32, row on screen
@@ -40,9 +40,6 @@ class LaneSpans(Record):
     is_point: np.ndarray  # bool
     code: np.ndarray  # uint8, code of its pixels
     span: np.ndarray  # int64, row of the marker spans
-
-    def __len__(self) -> int:
-        return len(self.row)
 
 
 def lanes_of(spans: MarkerSpans, row: np.ndarray) -> LaneSpans:
@@ -58,15 +55,12 @@ def lanes_of(spans: MarkerSpans, row: np.ndarray) -> LaneSpans:
     )  # fmt: skip
 
 
-NO_LANES = LaneSpans(**dict.fromkeys(LaneSpans.__struct_fields__, np.zeros(0, np.int64)))
-
-
 class MarkerBand:
     """Paints and finds the boxes."""
 
     def __init__(self) -> None:
         self.spans: MarkerSpans | None = None
-        self.lanes = NO_LANES
+        self.lanes = LaneSpans.empty()
         self._names = NamePainter()
 
     @property
@@ -77,7 +71,7 @@ class MarkerBand:
     def show(self, spans: MarkerSpans | None, row: np.ndarray | None = None) -> None:
         """Show other spans; `row` is the row on screen of each, -1 for none."""
         self.spans = spans
-        self.lanes = NO_LANES if spans is None or row is None else lanes_of(spans, row)
+        self.lanes = LaneSpans.empty() if spans is None or row is None else lanes_of(spans, row)
 
     def at(self, row: int, lane: int, time: int, pixel: int) -> int:
         """Return a near point, else the innermost box, at a cycle of a lane; `pixel` in cycles; -1: none."""
