@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from rcv_py.analysis.cost.place_text import place_text as source_text
 from rcv_py.analysis.health.note import RANK
-from rcv_py.base.problems import Severity
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Part, Prose, ReportCell, ReportSection
@@ -22,8 +21,9 @@ def notes(inputs: ReportInputs) -> ReportSection | None:
 
 
 def _parts(trace: Trace, found: list[Note]) -> Iterator[Part]:
+    kinds = (note.severity.value for note in found)
     yield cells.table(
-        cells.column("severity", (ReportCell(note.severity.value, weight=_weight(note)) for note in found)),
+        cells.column("severity", (ReportCell(kind, weight="" if kind == "info" else kind) for kind in kinds)),
         cells.texts("title", (note.title for note in found)),
         cells.column("about", (_place(trace, note.anchor) for note in found)),
         cells.texts("author", (note.author for note in found)),
@@ -31,10 +31,6 @@ def _parts(trace: Trace, found: list[Note]) -> Iterator[Part]:
     for note in found:
         if note.text:
             yield Prose(note.text, note.title)
-
-
-def _weight(note: Note) -> str:
-    return "" if note.severity is Severity.INFO else note.severity.value
 
 
 def _place(trace: Trace, anchor: Anchor) -> ReportCell:

@@ -80,10 +80,6 @@ class Dock(QWidget):
 
         return part.actions(self._ui, made, lambda: self.panel.part(part.id))
 
-    def panel_of(self, name: str) -> Panel:
-        """Return the panel or the part with that id, making it if needed."""
-        return self.panel if name == self.info.id else self.panel.part(name)
-
     def show_part(self, name: str) -> None:
         """Choose a part, now or when the panel is made; the panel's own id chooses nothing."""
         if self.made is not None:

@@ -105,7 +105,8 @@ class Workspace(QWidget):
 
     def panel(self, name: str) -> Panel:
         """Return the panel or the part with that id, making it if needed; KeyError if there is none."""
-        return self.homes[name].panel_of(name)
+        dock = self.homes[name]
+        return dock.panel if name == dock.info.id else dock.panel.part(name)
 
     def names(self) -> dict[str, str]:
         """Return titles of all panels and parts, by id: parts follow the panel that shows them."""

@@ -58,7 +58,7 @@ def token_tip(
     tokens = segment.tokens
     line = int(tokens.line[row])
     name = _instruction(trace, line, int(tokens.kind[row]))
-    lines: list[str] = [rich("<b>{}</b>", name), _source(trace, line)]
+    lines: list[str] = [rich("<b>{}</b>", name), elide_left(source_of(trace, line), 70)]
     span = tokens.span(row)
     since = times.number(span.begin - segment.begin)
     lines.append(Message("at {0} (+{1} since the wave began)", times.at(span.begin), since))
@@ -128,10 +128,6 @@ def _instruction(trace: Trace, line: int, kind: int) -> str:
     if 0 <= line < len(trace.code):
         return elide_right(trace.code.text[line], 90) + beside(trace, line)
     return KIND_TEXT[TokenKind(kind)] if kind in KIND_TEXT else Message("unknown kind {0}", kind)
-
-
-def _source(trace: Trace, line: int) -> str:
-    return elide_left(source_of(trace, line), 70)
 
 
 def _waits_for(trace: Trace, wave: TracedWave, row: int, line: int) -> list[str]:
