@@ -259,7 +259,7 @@ class WhatIfPanel(TimelinePanel):
             return Message("Replaying, {0} left …", count(left))
         if found is None:
             return ""
-        return Message("Predicted by replaying {0} instructions; no promise.", count(found.tokens))
+        return Message("Predicted by replaying {0} instructions; not a promise.", count(found.tokens))
 
     def _choose(self, at: int) -> None:
         self._chosen = self.experiments[at] if 0 <= at < len(self.experiments) else None

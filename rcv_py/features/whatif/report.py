@@ -21,7 +21,7 @@ def experiments(inputs: ReportInputs) -> ReportSection | None:
         return None
     shown = cells.report_table(prediction_table(found, kernel), inputs.trace)
     notes = [ReportNote(sentence) for sentence in said_of(found, kernel)]
-    text = "Predicted by replaying {0} instructions with each change alone: no promise. {1}"
+    text = "Predicted by replaying {0} instructions with each change alone: not a promise. {1}"
     return ReportSection("whatif", "What if", (shown, *notes), Message(text, count(found[0].tokens), BASE))
 
 
