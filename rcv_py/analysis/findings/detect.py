@@ -76,6 +76,7 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
         limits = inputs.limits
         if limits.resident.simds:
             of = Message("{0} fit, the device holds {1}", count(limits.waves), count(limits.cap))
+            of = of if len(trace.code) else ""  # which registers the kernel takes is not known
             yield _number("occupancy", Message("{0:.1f} waves per SIMD", inputs.resident.mean), of)
     if inputs.waves and is_trusted:
         yield from _cycles(inputs)
