@@ -157,7 +157,7 @@ def test_every_panel_can_be_exported(tmp_path: Path, reused: Reused) -> None:
         assert len(rows) == len(app.ui.session.trace.value.code) + 1
         with pytest.raises(ExportError, match="no table"):
             exporter.save("window", tmp_path / "w.csv")
-        with pytest.raises(ExportError, match="no kind of file"):
+        with pytest.raises(ExportError, match="not a kind of file"):
             exporter.save("isa", tmp_path / "isa.gif")
 
 
