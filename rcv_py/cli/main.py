@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from errno import EDQUOT, EIO, ENOSPC
+from errno import EBADF, EDQUOT, EIO, ENOSPC
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from rcv_py.cli.arguments import parse, speaking
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.commands import MODULES
 from rcv_py.cli.options.option import Options
-from rcv_py.cli.terminal import complain, on_a_terminal, outlets
+from rcv_py.cli.terminal import complain, on_a_terminal, outlets, silence
 from rcv_py.tuning.memory import without_garbage
 from rcv_py.tuning.processors import start_one_numpy_thread
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # they import numpy, which not every command needs
     from rcv_py.formats.capture_cache import CaptureCache
 
 ENDED = "Ended from outside; no half-written file is left."
-_FULL = (ENOSPC, EDQUOT, EIO)  # what writing anywhere can meet, on a full disk above all
+_FULL = (ENOSPC, EDQUOT, EIO, EBADF)  # what writing anywhere can meet: a full disk, a closed output
 
 
 def main(argv: Sequence[str] | None = None, cache: CaptureCache | None = None) -> int:
@@ -53,12 +53,9 @@ def _exit_code(words: list[str], cache: CaptureCache | None, spoken: ExitStack) 
         if is_ended:
             complain(ENDED)
         return ExitCode.ENDED if is_ended else ExitCode.STOPPED
-    except BrokenPipeError:
-        _silence()
-        return ExitCode.DONE  # the reader, for example `head`, has closed the pipe
     except Exception as error:  # the last place that knows the words that lead to the bug
         if isinstance(error, OSError) and error.errno in _FULL:
-            _silence()
+            silence(sys.stdout)
             complain(Message("The output cannot be written: {0}.", error.strerror))
             return ExitCode.USAGE
         from traceback import print_exc  # noqa: PLC0415 - after a bug alone
@@ -70,12 +67,17 @@ def _exit_code(words: list[str], cache: CaptureCache | None, spoken: ExitStack) 
 
 
 def _prepare_streams() -> None:
-    """Prepare output streams that accept any character and may have been closed before the start."""
-    for name in ("stdout", "stderr"):
+    """Prepare output streams that accept any character, and replace those that were closed before the start.
+
+    Nothing can be read from these, messages to them are dropped, and an answer to them is an error.
+    """
+    for name in ("stdin", "stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # started with `>&-`
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
-        elif hasattr(stream, "reconfigure"):
+            number = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+            os.set_inheritable(number, True)  # by programs that we start
+            setattr(sys, name, open(number, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
+        elif name != "stdin" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # names of files need not be text
 
 
@@ -110,13 +112,6 @@ def _raw_files(options: Options) -> AbstractContextManager[None]:
     from rcv_py.formats.raw.options import choosing  # noqa: PLC0415 - hardly any command says so
 
     return choosing(**{name: options.values[name] for name in given})
-
-
-def _silence() -> None:
-    """Redirect a closed standard output to the null device; otherwise the interpreter's last flush fails."""
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, sys.stdout.fileno())
-    os.close(nothing)
 
 
 if __name__ == "__main__":

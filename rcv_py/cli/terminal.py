@@ -29,7 +29,11 @@ _MARKS = {code: f"<{os.urandom(16).hex()}>" for code in (BOLD, UPRIGHT, WIPE)}
 
 
 class SanitizedStream:
-    """A stream that shows invisible characters as escapes; otherwise it behaves as the wrapped stream."""
+    """A stream that shows invisible characters as escapes; otherwise it behaves as the wrapped stream.
+
+    If the reader, for example `head`, has closed the pipe, nothing more is written, and no error is raised:
+    what else a command does, and its exit code, do not depend on readers.
+    """
 
     def __init__(self, below: TextIO) -> None:
         self.below = below
@@ -39,11 +43,32 @@ class SanitizedStream:
         shown = visible(text, "\n\t")
         for code, mark in _MARKS.items() if "<" in shown else ():
             shown = shown.replace(mark, code)
-        self.below.write(shown)
+        self.send(shown)
         return len(text)
+
+    def send(self, text: str) -> None:
+        """Write the text as it is."""
+        try:
+            self.below.write(text)
+        except BrokenPipeError:
+            silence(self.below)
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        try:
+            self.below.flush()
+        except BrokenPipeError:
+            silence(self.below)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.below, name)
+
+
+def silence(stream: TextIO) -> None:
+    """Redirect a closed stream to the null device; otherwise the interpreter's last flush fails."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, stream.fileno())
+    os.close(nothing)
 
 
 def code(which: str, stream: TextIO) -> str:
@@ -253,7 +278,7 @@ def on_a_terminal(options: Options) -> Iterator[None]:
         if held.files is not None:
             text = linked(text, held.files)
         if not (words and _shown(text, words, held.terminal)):
-            held.terminal.write(text)
+            outlet.send(text)
 
 
 def wrapped(text: str, width: int) -> str:

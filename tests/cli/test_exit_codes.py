@@ -273,17 +273,33 @@ def test_closed_and_full_outputs() -> None:
     for script in (
         "rcv isa $FOLDER --json | head -n 2",
         "rcv isa $FOLDER | head -n 1",
-        "rcv hotspot $FOLDER --json >&-",
-        "rcv isa $FOLDER --csv >&-",
+        "COLUMNS=80 rcv isa $FOLDER | head -n 1",
         "rcv --help | head -n 1",
+        "rcv check $FOLDER <&- 2>&- | head -n 1",
+        "rcv mcp --root . <&-",
     ):
         done = shell(script)
         assert (done.returncode, done.stderr) == (0, ""), script
-    if Path("/dev/full").exists():
-        done = shell("rcv isa $FOLDER > /dev/full")
-        assert done.returncode == ExitCode.USAGE
-        assert done.stderr.startswith("rcv: The output cannot be written: ")
-        assert done.stderr.count("\n") == 1
+    for output in (">&-", "> /dev/full") if Path("/dev/full").exists() else (">&-",):
+        for command in ("isa $FOLDER", "hotspot $FOLDER --json", "--help"):
+            done = shell(f"rcv {command} {output}")
+            assert done.returncode == ExitCode.USAGE, (command, output)
+            assert done.stderr.startswith("rcv: The output cannot be written: ")
+            assert done.stderr.count("\n") == 1
+
+
+def test_the_exit_code_does_not_depend_on_the_reader() -> None:
+    """A gate trips, and a mistake stays one, although who reads the output has gone."""
+    names = {"WORSE": "placeholder", "FAST": "tutorial_after", "SLOW": "tutorial_before"}
+    paths = {variable: str(sample_path(name)) for variable, name in names.items()}
+    for script, expected in (
+        ("rcv check $WORSE --strict", ExitCode.STRICT),
+        ("rcv check $WORSE --strict --json", ExitCode.STRICT),
+        ("rcv line $FOLDER 99999 2>&1", ExitCode.USAGE),
+        ("rcv compare $FAST $SLOW --fail-on regression", ExitCode.GATE),
+    ):
+        done = shell(f"{script} | true", **paths)
+        assert (done.returncode, done.stderr) == (expected, ""), script
 
 
 def test_a_pipe_gets_the_same_text_everywhere() -> None:
