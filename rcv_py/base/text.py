@@ -338,6 +338,16 @@ def plain_document(value: Any) -> Any:
     return encodable(value)[:] if isinstance(value, str) else value
 
 
+def json_bytes(document: Any, option: int = 0) -> bytes:
+    """Return JSON, also of texts that are not valid, as names of files may be; `option` is of orjson."""
+    import orjson  # noqa: PLC0415 - many commands print no JSON
+
+    try:
+        return orjson.dumps(document, option=option)
+    except TypeError:  # a lone surrogate, which UTF-8 cannot encode
+        return orjson.dumps(plain_document(document), option=option)
+
+
 def _escape(letter: str) -> str:
     return letter.encode("unicode-escape").decode()
 

@@ -174,11 +174,7 @@ def json_text(document: Mapping[str, Any]) -> str:
     r"""Return JSON for people and programs; terminal control characters are written as `\u202e`."""
     import orjson  # noqa: PLC0415 - text and CSV do not wait for it
 
-    try:
-        data = orjson.dumps(document, option=orjson.OPT_INDENT_2)
-    except TypeError:  # a name that is not valid text
-        data = orjson.dumps(words.plain_document(document), option=orjson.OPT_INDENT_2)
-    return words.escaped_json(data.decode())
+    return words.escaped_json(words.json_bytes(document, orjson.OPT_INDENT_2).decode())
 
 
 _FILTERS = (

@@ -27,7 +27,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.record import Value
 from rcv_py.base.text import Message, encodable
-from rcv_py.base.whole_files import whole_file, whole_path
+from rcv_py.base.whole_files import whole_file
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
@@ -258,7 +258,7 @@ def _csv(files: ExitStack, path: Path, name: str, capture: str) -> Iterator[Writ
 
 @contextmanager
 def _parquet(files: ExitStack, path: Path, name: str, capture: str) -> Iterator[Write]:
-    arrow, target = parquet(), files.enter_context(whole_path(path))
+    arrow, target = parquet(), files.enter_context(whole_file(path))
     with ExitStack() as opened:
         writer: Any = None
 
@@ -305,7 +305,7 @@ def arrow_table(
     for column, array in zip(columns, arrays, strict=True):
         unit, text = meanings[column]
         fields.append(arrow.field(column, array.type, metadata={"unit": unit, "meaning": text}))
-    facts = {"rcv.capture": capture, "rcv.table": name, "rcv.version": __version__}
+    facts = {"rcv.capture": encodable(capture), "rcv.table": name, "rcv.version": __version__}
     return arrow.table(arrays, schema=arrow.schema(fields, metadata=facts))
 
 

@@ -14,7 +14,7 @@ import orjson
 from rcv_py import __version__
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.record import Value
-from rcv_py.base.text import Message
+from rcv_py.base.text import Message, json_bytes
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.columns import table_of
 from rcv_py.formats.input.files import parse_json, read_bytes
@@ -96,4 +96,4 @@ def write_session(
         "notes": parse_json(document_of(notes, {"identity": name}).written(), path.name),
     }
     with whole_file(path) as target:
-        target.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        target.write(json_bytes(document, orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

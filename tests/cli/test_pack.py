@@ -7,11 +7,14 @@ from typing import Any
 import orjson
 import pytest
 
+from rcv_py.base.text import encodable
 from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
+from rcv_py.formats.session_file import write_session
 from tests.support.command_runs import ON_A_CAPTURE, a_place, refused, run
 from tests.support.equal import trace_differences
-from tests.support.samples import sample_path
+from tests.support.hostile_text import FOLDER
+from tests.support.samples import sample_path, write_sample
 
 NAME = "straggler"
 ROOT = Path(__file__).parents[2]
@@ -87,6 +90,18 @@ def test_a_folder_is_packed_and_unpacked_without_a_difference(packed: Path, tmp_
     for name, data in files.items():
         read = orjson.loads if name.endswith(".json") else bytes
         assert read(again[name]) == read(data), name
+
+
+def test_names_that_are_no_text_are_written(tmp_path: Path) -> None:
+    """Into a packed file, Parquet and a session, below such a folder and about a capture there."""
+    folder = tmp_path / FOLDER
+    write_sample("vector_add", folder)
+    assert run("pack", str(folder), "--out", str(folder / "it.rcvz")).code == 0
+    assert open_trace(folder / "it.rcvz").name == encodable(folder.name)
+    assert run("export", str(folder), "--to", "parquet", "--out", str(folder / "tables")).code == 0
+    assert (folder / "tables" / "code.parquet").read_bytes()[:4] == b"PAR1"
+    write_session(folder / "s.rcvsession", open_trace(folder), state={}, layout={}, notes=())
+    assert orjson.loads((folder / "s.rcvsession").read_bytes())["capture"]["name"] == encodable(folder.name)
 
 
 def test_what_is_there_is_not_written_over(packed: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from rcv_py.base.errors import ExportError, MissingFile, TraceError, UsageError
 from rcv_py.base.machine.user_folders import data_folder
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.record import Value
-from rcv_py.base.text import Message
+from rcv_py.base.text import Message, json_bytes
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.columns import table_of
 from rcv_py.formats.input.files import mark_of, read_bytes
@@ -192,10 +192,10 @@ def add_docs(path: Path) -> CachedDocs:
             hint=Message("Known are {0}; `rcv isa --isa-xml` takes any such file.", ", ".join(FAMILIES)),
         )
     names = {name: [one.name, one.description, one.group] for name, one in found.instructions.items()}
-    source = str(path.absolute()).encode(errors="replace").decode()
+    source = str(path.absolute())
     document = {"schema": FORM, "architecture": found.architecture, "file": source, "instructions": names}
     with whole_file(_place(family)) as file:
-        file.write(orjson.dumps(document))
+        file.write(json_bytes(document))
     return CachedDocs(family, source, found)
 
 

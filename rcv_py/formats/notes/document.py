@@ -32,7 +32,7 @@ from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Severity
 from rcv_py.base.record import Record, Value
 from rcv_py.base.tables import table
-from rcv_py.base.text import Message, elide_right, plain_document
+from rcv_py.base.text import Message, elide_right, json_bytes
 from rcv_py.formats.input.columns import list_of, table_of, text_of
 from rcv_py.formats.input.files import parse_json
 from rcv_py.model.ids import WaveId
@@ -153,11 +153,7 @@ class NoteDocument(Record):
         """Return the file: JSON in the layout that was read."""
         rows = [entry.raw for entry in self.entries]
         document: Any = rows if self.head is None else {**self.head, self.key: rows}
-        option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        try:
-            return orjson.dumps(document, option=option)
-        except TypeError:  # a lone surrogate, which UTF-8 cannot encode
-            return orjson.dumps(plain_document(document), option=option)
+        return json_bytes(document, orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def read_notes(data: bytes, name: str, kept_in: str = "", lanes: SlotClocks = NO_LANES) -> NoteDocument:
@@ -255,7 +251,7 @@ def _note(row: Any, kept_in: str, lanes: SlotClocks) -> Note | None:
     if not title:
         return None
     id_ = named.get("id")
-    made_id = hashlib.sha256(orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
+    made_id = hashlib.sha256(json_bytes(row, orjson.OPT_SORT_KEYS)).hexdigest()[:12]
     word = text_of(named.get("severity")).strip().lower()
     severities = table("notes")["severity"].items()
     return Note(

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from rcv_py.base.errors import BrokenFile, NotATrace, TraceError
 from rcv_py.base.record import Record
 from rcv_py.base.runs import borders
-from rcv_py.base.text import Message
+from rcv_py.base.text import Message, json_bytes
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.columns import LIMIT, bounds, list_of, tight, whole_number
 from rcv_py.formats.input.files import is_inside, parse_json
@@ -327,7 +327,7 @@ def write_packed(
         tables = records.written(trace, arrays, ELSEWHERE)
         put(INDEX, packed_arrays([*place]))
         put(TABLES, packed_arrays(arrays))
-        put(TRACE, orjson.dumps(tables))
+        put(TRACE, json_bytes(tables))
         said = facts if facts is not None else trace.facts
         manifest = {
             "format": FORMAT,
@@ -341,7 +341,7 @@ def write_packed(
             "facts": None if said is None else records.written(said, []),
             "origin": records.written(origin, []),
         }
-        archive.add(MANIFEST, orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
+        archive.add(MANIFEST, json_bytes(manifest, orjson.OPT_INDENT_2))
         if notes:
             archive.add(NOTES, notes)
 
