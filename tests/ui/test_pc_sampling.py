@@ -15,6 +15,7 @@ from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.widgets.empty_state import with_whole_options
 from tests.support.fixtures import fixture_of, fixture_of_each
 from tests.support.plain_samples import reasons, sampled
+from tests.support.samples import write_sample
 from tests.ui.window import SAMPLES, open_sample, settle, show_panel
 
 IS_PAINTED = True
@@ -73,6 +74,23 @@ def test_every_panel_shows_something_or_says_why_not(blank: App, without_waves: 
             assert "time" in said, panel_name
         if has_samples and panel_name in CODE:
             assert not said, (panel_name, said)
+
+
+def test_no_panel_waits_for_waves_that_cannot_be_read(blank: App, tmp_path: Path) -> None:
+    write_sample("vector_add", tmp_path)
+    for path in tmp_path.glob("se*_wv*.json"):
+        path.write_text("")
+    open_sample(blank, tmp_path)
+    blank.ui.session.select_line(1)
+    said = {}
+    for name in blank.window.workspace.names():
+        panel = shown(blank, name)
+        settle(blank)
+        said[name] = sentence(panel)
+    waiting = ("Waves are still", "Computing", "Reading")
+    assert not {name: text for name, text in said.items() if text.startswith(waiting)}
+    for name in ("utilization", "distribution", "roofline"):
+        assert "No wave could be read" in said[name]
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])

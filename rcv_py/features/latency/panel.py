@@ -234,7 +234,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
             return
         answer = self.ui.results.cell(self._name()).value
         if answer is None or (self.kind.value == "hidden" and not answer.waves):
-            self._say(self.computing.begin("latency", self._name()))
+            self._say(self.why_unread() or self.computing.begin("latency", self._name()))
             return
         if isinstance(answer, HiddenLatency):
             table = hidden_table(answer.code or trace.code, answer, self.ui.settings["isa.show_idle"])

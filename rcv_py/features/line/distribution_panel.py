@@ -145,7 +145,7 @@ class DistributionPanel(Panel):
         if view is not None and len(view.hits):
             return ONLY_ONCE
         store = self.session.store
-        return READING if store is not None and not store.batches else NO_HIT
+        return self.why_unread() or (READING if store is not None and not store.batches else NO_HIT)
 
     def _say(self) -> None:
         trace, line = self.session.trace.value, self.session.line

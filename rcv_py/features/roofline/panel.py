@@ -84,7 +84,9 @@ class RooflinePanel(Panel):
         self._say()
 
     def _say(self) -> None:
-        missing = self.why_missing("waves") if self.session.trace.value is not None else self.reason(NOTHING)
+        missing = self.reason(NOTHING)
+        if self.session.trace.value is not None:
+            missing = self.why_missing("waves") or self.why_unread("the roofline")
         if missing or self.roofline is not None:
             self._computing.stop()
             scopes = () if self.roofline is None else self.roofline.scopes

@@ -131,8 +131,8 @@ class UtilizationPanel(TimelinePanel):
         if lost:
             text = Message("{0} · {1} cannot be read", text, plural(lost, "wave"))
         self._progress.setText(text)
-        if units.units:
-            self._page.say("")
+        if units.units or self.why_unread():
+            self._page.say(self.why_unread())
         self._window_changed()
 
     def _window_changed(self) -> None:

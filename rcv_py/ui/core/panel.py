@@ -18,7 +18,7 @@ from rcv_py.base.manifest import PanelCommand, PanelEntry, panel_entries
 from rcv_py.base.problems import Affects
 from rcv_py.base.record import Value
 from rcv_py.base.registry import Registry
-from rcv_py.base.text import join_texts, translated
+from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import ShownIn
 from rcv_py.results.table import ResultTable
@@ -54,6 +54,7 @@ class UiContext(Value):
 COPY_AS_COMMAND = "Copy as command"
 PART = "part"  # key of the chosen part in the saved state of a panel of several
 READING = "Waves are still being read."
+UNREAD = "No wave could be read, so nothing is known about {topic}. Problems says why."
 MAX_PX = 10_000  # of a saved size
 NO_COST = "No instruction was executed while the trace was recorded."
 
@@ -269,6 +270,13 @@ class Panel(QWidget):
         """Return why the panel's data is missing, "" if it is not."""
         trace, (amount, sentence) = self.session.trace.value, MISSING[Affects(what)]
         return "" if trace is not None and amount(trace) else self.reason(sentence, Affects(what))
+
+    def why_unread(self, topic: str = "") -> str:
+        """Return that no wave can be read, "" as long as one may be; the topic is by default the title."""
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None or len(store.missing) < len(trace.waves):
+            return ""
+        return Message(UNREAD, topic=topic or self.declared.title.lower())
 
     @classmethod
     def commands(cls, ui: UiContext, lazy: LazyPanel[Self]) -> tuple[Command, ...]:

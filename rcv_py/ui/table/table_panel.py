@@ -21,7 +21,6 @@ NO_WAVES = (
     "This capture has no traced waves, so nothing is known about {topic}. "
     "Record a thread trace with instruction tracing to see {them}."
 )
-UNREAD = "No wave could be read, so nothing is known about {topic}. Problems says why."
 NOTHING = "Nothing matches “{text}”."
 NO_LINES = np.empty(0, dtype=np.int64)
 
@@ -103,10 +102,8 @@ class TablePanel(Panel, Generic[Result]):
             them = title.lower() if self.topic else "them"
             return self.reason(Message(NO_WAVES, topic=topic, them=them), Affects.WAVES)
         if known is None or not known.waves:
-            store = self.session.store
-            if store is not None and len(store.missing) >= len(trace.waves):
-                return Message(UNREAD, topic=topic)
-            return self.computing.begin(title.lower(), *filter(None, (self.result_name,)))
+            names = filter(None, (self.result_name,))
+            return self.why_unread(topic) or self.computing.begin(title.lower(), *names)
         return ""
 
     @property
