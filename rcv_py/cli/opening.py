@@ -379,3 +379,9 @@ def wave_of(trace: Trace, name: str) -> TracedWave:
         why = next((text for _, text in batch.missing), "")
         raise UsageError(Message("The wave {0} cannot be read.", name), hint=why)
     return batch.waves[0]
+
+
+def check_hit(hit: int | None, hits: int) -> None:
+    """Raise UsageError for an execution, from 0, that is not one of so many."""
+    if hit is not None and hit >= hits:
+        raise UsageError(Message("There is no hit {0}.", hit + 1), hint=Message("The last one is {0}.", hits))

@@ -242,6 +242,8 @@ WRONG = {
     "flame --content sandwich --around a.py:3": "No code came from a.py.",
     "loops --loop 1:2": "--loop belongs to --by iterations.",
     "loops --by iterations --loop 1:2": "No wave ran a loop from 1 to 2.",
+    "line se0/simd0/slot0/wv0:instruction~3~hit~999": "There is no hit 999. The last one is ",
+    "isa --mode hit --wave se0/simd0/slot0/wv0 --hit 9999": "There is no hit 9999. The last one is ",
     "loops --by iterations --loop 1": "'1' is not a pair of instructions such as 12:40",
 }
 

@@ -19,7 +19,7 @@ from rcv_py.analysis.waits.wait_latency import LATENCIES
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, Message, count, join_texts, plural, uncapitalized
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, listing, matched, nothing
-from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, opened, refuse_unrun, wave_of
+from rcv_py.cli.opening import ChosenWaves, announced, check_hit, counted_waves, opened, refuse_unrun, wave_of
 from rcv_py.cli.options.option import flag_of
 from rcv_py.features.isa.help_result import SCHEMA, asked, help_facts, help_table
 from rcv_py.features.isa.options import IsaOptions
@@ -151,7 +151,10 @@ def _costs(trace: Trace, options: IsaOptions) -> CostColumns:
         return cost_columns(trace.code, mode)
     if options.wave is None:
         raise UsageError("This mode is about one wave.", hint="Name it with --wave se0/simd2/slot1/wv0.")
-    return cost_columns(trace.code, mode, wave_of(trace, options.wave), options.hit - 1)
+    costs = cost_columns(trace.code, mode, wave_of(trace, options.wave), options.hit - 1)
+    if mode is LatencyMode.ITERATION:
+        check_hit(options.hit - 1, int(costs.hits.max(initial=0)))
+    return costs
 
 
 def _listing(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> IsaListing:

@@ -11,7 +11,7 @@ from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, heading
-from rcv_py.cli.opening import ChosenWaves, batches, chosen, opened, refuse, warn, wave_of
+from rcv_py.cli.opening import ChosenWaves, batches, check_hit, chosen, opened, refuse, warn, wave_of
 from rcv_py.features.line import result
 from rcv_py.features.line.options import LineOptions
 from rcv_py.model.trace import Trace
@@ -163,6 +163,7 @@ def _place(trace: Trace, text: str) -> dict[str, Any]:
         wave = wave_of(trace, str(selection.wave))
         place |= result.wave_facts(wave)
         if line is not None:
+            check_hit(selection.hit, len(wave.executions(line)))
             read = batches(trace, set(waves_of_unit(trace, wave.row).tolist()))
             place |= result.execution_facts(trace, wave, line, selection.hit, read)
     return place
