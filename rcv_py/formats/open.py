@@ -19,9 +19,9 @@ from rcv_py.formats.raw.options import Early, Jobs, RawOptions, chosen
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import INDEX as INDEX_FILE
-from rcv_py.formats.uiout.folder import listing
+from rcv_py.formats.uiout.folder import WAVE_NAME, listing
 from rcv_py.formats.uiout.index import aligned, read_index, rescued_index
-from rcv_py.formats.uiout.load import open_folder
+from rcv_py.formats.uiout.load import NOT_LISTED, open_folder
 from rcv_py.formats.uiout.local_sources import located
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import UNKNOWN, CaptureEntry, Origin, Trace
@@ -110,7 +110,10 @@ def _folder_entry(path: Path) -> CaptureEntry:
             raise
     code = read_code(files, index.gfxip, problems).table
     is_sampled = index.has_pc_samples or code.samples is not None
-    entry = _entry(path, len(index.waves), code, problems, _why_none(is_sampled, bool(index.shader_data)))
+    why = _why_none(is_sampled, bool(index.shader_data))
+    if not (is_sampled or index.shader_data) and any(files.matching(WAVE_NAME)):
+        why = NOT_LISTED[0]
+    entry = _entry(path, len(index.waves), code, problems, why)
     waves, engines = index.waves, set(index.waves.se.tolist())
     if len(engines) > 1:  # on the common clock, as in an open capture
         waves = aligned(waves, read_clock(files, engines, Problems()).offsets)

@@ -172,6 +172,11 @@ class Trace(Record):
         """The problems that explain missing data of any of these kinds."""
         return tuple(problem for problem in self.problems if not set(data).isdisjoint(problem.affects))
 
+    @property
+    def unread(self) -> tuple[Problem, ...]:
+        """The problems of waves that ran; a brief problem says that none did."""
+        return tuple(problem for problem in self.problems_about(Affects.WAVES) if not problem.brief)
+
 
 DISPATCH = re.compile(r"_dispatch_(\d+)(?:_(.+))?$")
 RAW_DISPATCH = re.compile(r"_shader_engine_\d+_(\d+)(?:_(.+))?\.att$")  # of a file that names a raw capture

@@ -20,7 +20,7 @@ from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import line_costs, replicate_noise
 from rcv_py.analysis.health.representative import representation
 from rcv_py.base.problems import Severity
-from rcv_py.formats.open import open_trace
+from rcv_py.formats.open import find_captures, open_trace
 from rcv_py.model.code import Kernel
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.trace import Trace
@@ -260,8 +260,24 @@ def test_a_placeholder_says_where_waves_were() -> None:
     assert np.count_nonzero(there) == max(np.bincount(trace.occupancy.cu))
 
 
+def test_waves_that_are_not_listed_did_run(tmp_path: Path) -> None:
+    capture = tmp_path / "ui_output_x"
+    write_sample("vector_add", capture)
+    (capture / "filenames.json").write_text("{}")
+    notes = notes_of(open_trace(capture))
+    assert "placeholder" not in notes
+    note = notes["lost_files"]
+    assert note.severity is Severity.ERROR
+    assert "lists no wave, although wave files lie beside it" in note.consequence
+    assert "Decode again" in note.remedy
+    assert not note.settings
+    (entry,) = find_captures(tmp_path)
+    assert "lists no wave" in entry.note
+
+
 def test_a_placeholder_of_idle_engines(tmp_path: Path) -> None:
-    nothing = {"filenames.json": folders.waves(None), "occupancy.json": {"version": "3.0.0"}}
+    nothing = {"filenames.json": folders.waves(None), folders.WAVE: None}
+    nothing["occupancy.json"] = {"version": "3.0.0"}
     note = notes_of(folders.opened(tmp_path, nothing))["placeholder"]
     assert note.title == "Nothing was recorded"
     assert note.settings == {"att_shader_engine_mask": "0x11111111"}

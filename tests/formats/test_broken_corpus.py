@@ -345,4 +345,4 @@ def test_a_list_of_captures_tells_which_ones_are_damaged(tmp_path):
     assert (a.note, a.kernel, a.waves) == ("", "my_kernel", 4)
     assert (b.note, b.waves) == ("code.json is damaged: it ends in the middle, after 1 byte.", 4)
     assert c.note == "filenames.json is damaged: it is not JSON (line 1, column 1)."
-    assert d.note.startswith("No wave ran on the traced compute unit")
+    assert d.note.startswith("filenames.json lists no wave, although wave files lie beside it")

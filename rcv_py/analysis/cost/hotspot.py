@@ -15,7 +15,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 from rcv_py.model.window import TimeWindow
 
-RANGE_TAIL = 20_000  # cycles of the default range after the last wave
+RANGE_TAIL = 20_000  # cycles of the default range after the last wave, as in the reference viewer
 SHORTEST_RANGE = 128  # cycles
 
 

@@ -28,7 +28,6 @@ from rcv_py.analysis.findings.inputs import FindingInputs, LaunchShape
 from rcv_py.analysis.health.traced_units import alone
 from rcv_py.analysis.program.code_match import REMEDY, why_not_known
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
-from rcv_py.base.problems import Affects
 from rcv_py.base.runs import ascending
 from rcv_py.base.tables import table
 from rcv_py.base.text import Message, count, join_texts, known_percent, percent, plural, short_kernel
@@ -170,20 +169,23 @@ def _why_no_waves(trace: Trace) -> str:
     """Why there are no waves; of a problem that says the same in short, only the hint is added."""
     if trace.has_only_costs:
         return COSTS_ALONE
-    unread = [problem for problem in trace.problems if Affects.WAVES in problem.affects and not problem.brief]
-    if unread:
-        return join_texts(" ", ("No wave could be read, so there is nothing to find.", str(unread[0])))
+    if trace.unread:
+        return join_texts(" ", ("No wave could be read, so there is nothing to find.", str(trace.unread[0])))
     more = [problem.hint if problem.brief else str(problem) for problem in trace.problems[:2]]
     ends = more if any(more) else [ANOTHER]
     return join_texts(" ", filter(None, (NOT_RUN if trace.is_static else NO_WAVES, *ends)))
 
 
 def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Findings:
+    exposure = inputs.exposure if inputs.waves and is_trusted else Exposure()
     return Findings(
         numbers=tuple(key_numbers(inputs, is_trusted=is_trusted)),
         waves=inputs.waves,
         of=len(inputs.trace.waves),
         why=why,
+        resident=exposure.resident,
+        no_issue=exposure.no_issue,
+        bubbles=exposure.nothing,
         unread=inputs.unread,
     )
 

@@ -118,6 +118,9 @@ def placeholder(trace: Trace) -> HealthNote | None:
     """Return a note if there is no traced wave, and on which units waves ran."""
     if len(trace.waves) or not trace.has_thread_trace or trace.has_only_markers or trace.has_only_costs:
         return None
+    if trace.unread:
+        none, why = (number("traced waves", 0),), trace.unread[0]
+        return HealthNote("lost_files", Severity.ERROR, "No wave could be read", none, why.text, why.hint)
     lives = residencies(trace.occupancy)
     title, evidence = "Nothing was recorded", [number("traced waves", 0), number("waves seen anywhere", 0)]
     consequence = "The folder is a placeholder: traced shader engines ran no wave of this dispatch."

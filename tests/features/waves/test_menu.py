@@ -8,6 +8,7 @@ import pytest
 
 from rcv_py.ui.app import App
 from rcv_py.ui.table import command_text
+from tests.support.command_runs import printed_json
 from tests.support.early_waves import SAMPLE, only, waves_of
 from tests.support.plain_capture import LABEL, PlainWave, plain
 from tests.support.samples import sample_path
@@ -152,4 +153,6 @@ def test_a_capture_without_working_waves_says_so(blank: App, idle: Path) -> None
     said = panel.empty.sentence.text()
     assert f"All {len(read.waves)} traced waves left early, so there is nothing to rank. " in said
     assert f"rank. {len(ran)} of {len(instructions):,} instructions ran" in said
+    totals = printed_json("triage", idle)["totals"]
+    assert 0 < totals["no_issue"] <= totals["simd_cycles"]
     assert str(blank.ui.session.selection.value.wave) == median_of(read.waves).name
