@@ -3,7 +3,7 @@
 RcvError
 ├── TraceError           the folder or one of its files cannot be used
 │   ├── NotATrace        the path holds no capture
-│   ├── BrokenFile       a file exists but its contents are invalid
+│   ├── BrokenFile       a file exists but its contents are invalid, or (ClosedFile) it may not be read
 │   └── MissingFile      a file the index names does not exist
 ├── ExportError          a picture or a table cannot be written
 ├── UsageError           the command line or a search text is invalid
@@ -60,6 +60,14 @@ class BrokenFile(TraceError):
             hint="Record the trace again, or copy the folder again if it was moved.",
             detail=detail,
         )
+        self.name = name
+
+
+class ClosedFile(BrokenFile):
+    """A file of the trace may not be read."""
+
+    def __init__(self, name: str) -> None:
+        TraceError.__init__(self, Message("{0} may not be read.", name), "Ask its owner for access.")
         self.name = name
 
 

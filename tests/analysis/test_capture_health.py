@@ -492,6 +492,11 @@ def test_traced_waves_that_live_longer() -> None:
     others = [(0, 1000, cu, slot, 1) for cu in (1, 2) for slot in range(4)]
     longer = notes_of_lives([(0, 1500, 0, slot, 1) for slot in range(4)] + others)["representative"]
     assert longer.number("difference") == pytest.approx(0.5)
+    nearer = [(0, life, cu, slot, 1) for cu, life in ((1, 1000), (2, 1240)) for slot in range(4)]
+    remedy = notes_of_lives([(0, 1500, 0, slot, 1) for slot in range(4)] + nearer)["representative"].remedy
+    low = 1240 / ((1000 + 1500) / 2) - 1
+    said = f"Trace compute unit 2, whose waves were {100 * -low:.1f} % shorter than the others in this launch"
+    assert remedy.startswith(said)
     assert "representative" not in notes_of_lives([(0, 1010, 0, slot, 1) for slot in range(4)] + others)
 
 

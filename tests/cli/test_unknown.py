@@ -161,6 +161,10 @@ def test_costs_of_no_instructions_are_not_zero() -> None:
     assert run("hotspot", str(sample_path("placeholder"))).out == "The capture has no instructions.\n"
 
 
+def test_a_range_without_waves_says_nothing_about_timelines() -> None:
+    assert "timelines" not in run("summary", str(sample_path("matmul_small")), "--from", "1", "--to", "2").out
+
+
 def test_waves_that_the_index_does_not_list_are_not_said_to_be_none(tmp_path: Path) -> None:
     write_sample("matmul_small", tmp_path)
     index = tmp_path / "filenames.json"

@@ -5,6 +5,7 @@ import pytest
 
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.problems import Affects
+from rcv_py.formats.input import files
 from rcv_py.formats.open import find_captures, open_trace
 from rcv_py.model.ids import WaveId
 from tests.support.folders import CODE, WAVE, code, one_wave, only_wave, opened, row, texts, waves, write
@@ -38,6 +39,27 @@ def test_wave_files_that_the_index_does_not_list_are_no_proof_that_no_wave_ran(t
     assert "lists no wave, although wave files lie beside it" in texts(trace)
     assert "No wave ran" not in texts(trace)
     assert trace.problems_about(Affects.WAVES)
+
+
+@pytest.mark.parametrize("content", [b"null", [], {}])
+def test_occupancy_without_events_is_reported_if_waves_ran(tmp_path, content):
+    trace = opened(tmp_path, {"occupancy.json": content})
+    assert "occupancy.json lists no wave" in texts(trace)
+    assert trace.problems_about(Affects.OCCUPANCY)
+
+
+def test_a_file_that_may_not_be_read_is_not_said_to_be_damaged(tmp_path, monkeypatch):
+    """Root may read any, so the open is refused here."""
+    real = files._open
+
+    def refusing(folder, name):
+        if name == "code.json":
+            raise PermissionError(13, "Permission denied", name)
+        return real(folder, name)
+
+    monkeypatch.setattr(files, "_open", refusing)
+    (problem,) = (one for one in opened(tmp_path, {}).problems if one.where == "code.json")
+    assert str(problem) == "code.json may not be read. Ask its owner for access."
 
 
 @pytest.mark.parametrize("content", [code(), {"code": None}, {}, []])

@@ -232,6 +232,8 @@ def refuse(why: str) -> Judgement:
 
 def change(ratio: Ratio) -> str:
     """Return `3.1 % fewer cycles`."""
+    if ratio.value == 1:
+        return "as many cycles"
     return Message("{0:.1f} % {1} cycles", 100 * abs(ratio.value - 1), "fewer" if ratio.value < 1 else "more")
 
 

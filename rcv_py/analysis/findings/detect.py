@@ -158,7 +158,7 @@ def _of_waves(inputs: FindingInputs) -> Findings:
     match = inputs.match
     if match.is_wrong:  # texts of other code allow no conclusion
         examples = match.examples_text(inputs.trace.code)
-        alarm = f"{match.sentence} {examples} {REMEDY}".replace("  ", " ")
+        alarm = join_texts(" ", filter(None, (match.sentence, examples, REMEDY)))
         return replace(_nothing(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
     if inputs.none_works:
         return replace(_nothing(inputs, none_works(inputs.populations)), choice=inputs.choice)

@@ -179,10 +179,10 @@ def representative(trace: Trace, working: Collection[int] | None = None) -> Heal
     remedy = Message("Compare several launches, and read one wave of median life, such as {0}.", wave)
     if best is not None:
         template = (
-            "Trace compute unit {0}, whose waves were {1:+.1f} % off the others in this launch "
+            "Trace compute unit {0}, whose waves were {1:.1f} % {3} than the others in this launch "
             "(the next may place them otherwise), or read one wave of median life, such as {2}."
         )
-        remedy = Message(template, best[0], 100 * best[1], wave)
+        remedy = Message(template, best[0], 100 * abs(best[1]), wave, "longer" if best[1] > 0 else "shorter")
     why = ", although all waves live about equally long."
     if lives.spread >= WIDE:
         why = Message(

@@ -15,7 +15,7 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health.capture_health import HEALTHY, headline, health_notes, verdict
 from rcv_py.analysis.health.replicates import fingerprint, line_costs, replicate_noise
 from rcv_py.base.record import Value
-from rcv_py.base.text import short_kernel
+from rcv_py.base.text import joined_texts, short_kernel
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
@@ -109,7 +109,7 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
         most_fit=-1 if limits is None else limits.cap,
         limiter="" if limits is None or limits.binding is None else limits.binding.name,
         bound="" if bound is None else bound.name,
-        finding="" if findings is None else findings.headline,
+        finding="" if findings is None else joined_texts(findings.headline, " ")[0],
     )
 
 

@@ -57,7 +57,7 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
         yield Message("\n{0}, of {1} {2}", capitalized(title), count(total), unit)
         cells = [(state_name(row), count(value), percent(value, total)) for row, value in rows]
         yield TextGrid((TextColumn(""), TextColumn("count", True), TextColumn("share", True)), cells)
-    if found.states is None and found.read:
+    if found.states is None and found.read and waves.rows != frozenset():
         yield Message("\nStates: {0} the waves have no timelines.", NO_PLACE)
     if found.pipes is not None:
         yield from _pipes(found, found.pipes, "a traced wave" if waves.rows is None else "one of these waves")

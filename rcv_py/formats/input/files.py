@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import orjson
 
-from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
+from rcv_py.base.errors import BrokenFile, ClosedFile, MissingFile, TraceError
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.text import Message, plural
 
@@ -70,6 +70,8 @@ def system_errors(name: str) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise MissingFile(name) from error
+    except PermissionError as error:
+        raise ClosedFile(name) from error
     except OSError as error:
         why = Message("it cannot be read ({0})", error.strerror or "the system refused")
         raise BrokenFile(name, why) from error
@@ -142,6 +144,8 @@ def _read(folder: Path, name: str, limit: int, size: int) -> bytes:
         handle = _open(folder, name)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingFile(name) from error
+    except PermissionError as error:
+        raise ClosedFile(name) from error
     except (OSError, ValueError) as error:
         raise BrokenFile(name, _why(error), repr(error)) from error
     try:
@@ -176,7 +180,7 @@ def _open(folder: Path, name: str) -> int:
                 raise
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(os.path.realpath(folder)):
-        raise PermissionError(_OUTSIDE)
+        raise OSError(_OUTSIDE)
     return os.open(real, _FLAGS | _NO_FOLLOW)
 
 
@@ -194,8 +198,6 @@ def _content(handle: int, name: str, limit: int, size: int) -> bytes:
 def _why(error: Exception) -> str:
     if str(error) == _OUTSIDE or getattr(error, "errno", 0) == errno.ELOOP:
         return _OUTSIDE
-    if isinstance(error, PermissionError):
-        return "it may not be read; ask its owner for access"
     if isinstance(error, IsADirectoryError):
         return "it is not a plain file"
     return Message("it cannot be read ({0})", getattr(error, "strerror", None) or "its name is not usable")

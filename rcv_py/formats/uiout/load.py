@@ -80,10 +80,14 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
         none = NOT_LISTED if any(files.matching(WAVE_NAME)) else NO_WAVE
         _explain_no_wave(code.table, problems, none, is_sampled=is_sampled, has_markers=has_markers)
     _diagnose(code.table, waves, events, problems)
-    if not has_occupancy and not is_sampled:
+    is_lacking = bool(len(waves)) and not len(resident) if has_occupancy else True
+    if is_lacking and not is_sampled and occupancy.FILE not in {problem.where for problem in problems}:
+        template = "{0} is missing: what ran on the other compute units is not known."
+        if has_occupancy:
+            template = "{0} lists no wave: what ran on the other compute units is not known."
         problems.warn(
             occupancy.FILE,
-            Message("{0} is missing: what ran on the other compute units is not known.", occupancy.FILE),
+            Message(template, occupancy.FILE),
             "Copy the whole capture folder, or decode again.",
             Affects.OCCUPANCY,
         )

@@ -18,6 +18,7 @@ from tests.features.health.test_command import apart
 from tests.support import folders
 from tests.support.command_runs import printed, printed_csv, printed_json, refused
 from tests.support.command_runs import run as run_once
+from tests.support.early_waves import SAMPLE, only, waves_of
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
 
@@ -117,6 +118,11 @@ def test_findings_are_those_of_triage(tmp_path: Path) -> None:
     row = printed_json("index", tmp_path, "--findings")["captures"][0]
     assert row["finding"] == printed_json("triage", tmp_path / "a")["headline"]
     assert printed_json("index", tmp_path)["captures"][0]["finding"] == ""
+    early = only(waves_of(sample_path(SAMPLE), "early-exit"), tmp_path / "b" / "early")
+    row = printed_json("index", early.parent, "--findings")["captures"][0]
+    assert row["finding"].endswith("traced waves left early, so there is nothing to rank."), (
+        "the first sentence"
+    )
 
 
 def test_what_is_not_known_is_null(mixed: Path) -> None:
