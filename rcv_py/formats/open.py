@@ -16,11 +16,11 @@ from rcv_py.base.text import short_kernel
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.locate import MAX_DEPTH, CaptureForm, locate, shape_of
 from rcv_py.formats.raw.options import Early, Jobs, RawOptions, chosen
-from rcv_py.formats.uiout.clock import read_clock
+from rcv_py.formats.uiout.clock import lives_of, read_clock
 from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import INDEX as INDEX_FILE
 from rcv_py.formats.uiout.folder import WAVE_NAME, listing
-from rcv_py.formats.uiout.index import aligned, read_index, rescued_index
+from rcv_py.formats.uiout.index import aligned, read_index, rescued_index, times_of
 from rcv_py.formats.uiout.load import NOT_LISTED, open_folder
 from rcv_py.formats.uiout.local_sources import located
 from rcv_py.model.code import CodeTable
@@ -114,9 +114,9 @@ def _folder_entry(path: Path) -> CaptureEntry:
     if not (is_sampled or index.shader_data) and any(files.matching(WAVE_NAME)):
         why = NOT_LISTED[0]
     entry = _entry(path, len(index.waves), code, problems, why)
-    waves, engines = index.waves, set(index.waves.se.tolist())
-    if len(engines) > 1:  # on the common clock, as in an open capture
-        waves = aligned(waves, read_clock(files, engines, Problems()).offsets)
+    waves, lives = index.waves, lives_of(times_of(index.waves))
+    if len(lives) > 1:  # on the common clock, as in an open capture
+        waves = aligned(waves, read_clock(files, lives, Problems()).offsets)
     return entry._replace(cycles=_lived(waves), size=int(index.waves.size.sum()))
 
 

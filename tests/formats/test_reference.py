@@ -64,7 +64,27 @@ def test_the_reference_shifts_nothing_if_an_engine_with_data_has_no_samples():
     assert align(table)[0] == {0: 1000, 1: 0}
 
 
-def test_only_the_outermost_samples_count_in_any_order():
+def test_a_clock_that_ran_at_another_rate_before_the_launch_does_not_move_engines():
+    """SE 0 wrote a sample 40,000 ticks before the launch, when a tick took 10 cycles instead of 20."""
+    near = {"se0": [[401_000, 40_000], [403_000, 40_100]], "se1": [[901_500, 40_000], [903_500, 40_100]]}
+    early = {**near, "se0": [[1_000, 0], *near["se0"], [405_000, 40_200]]}
+    lives = {0: (401_400, 402_600), 1: (901_900, 903_100)}
+    for table in (near, early):
+        assert align(samples(**table), lives)[0] == {0: 500_500, 1: 0}
+
+
+def test_the_mean_over_a_launch_is_nearer_than_its_coarse_ticks():
+    """SE 1 is 400 cycles ahead of SE 0; a sample says the time in steps of 4 ticks, 80 cycles."""
+    rows = {}
+    for se, (ahead, first) in enumerate(((1000, 0), (1400, 31))):
+        time = range(first, 4000, 97)
+        rows[f"se{se}"] = [[one + ahead, one // 80 * 4] for one in time]
+    offsets, _ = align(samples(**rows), {0: (1000, 5000), 1: (1400, 5400)})
+    assert offsets[1] == 0
+    assert abs(offsets[0] - 400) <= 10
+
+
+def test_without_waves_the_first_samples_count_in_any_order():
     ends = samples(se0=[[1000, 500], [3000, 600]], se1=[[2000, 500], [4000, 600]])
     more = samples(
         se0=[[3000, 600], [1000, 500], [2000, 999]], se1=[[2500, 0], [4000, 600], [2000, 500], [3000, 1]]

@@ -325,7 +325,7 @@ def _trace(path: Path, code: Code, target: str, problems: Problems, *, is_sample
         waves=wave_index([], FolderFiles(path.parent, {})),
         code=code.table,
         sources=tuple(SourceFile(one, None) for one in code.paths),
-        occupancy=read_occupancy(None, {}, problems)[0],
+        occupancy=read_occupancy(None, {}, {}, problems)[0],
         clock=Clock(),
         reader=NoWaves(),
         problems=tuple(problems),

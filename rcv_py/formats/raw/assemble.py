@@ -17,7 +17,7 @@ from rcv_py.formats.raw.engine import Engine
 from rcv_py.formats.raw.files import spans
 from rcv_py.formats.raw.listing import CodeRows, kernel_names, listing
 from rcv_py.formats.raw.objects import Claim, Objects, Places
-from rcv_py.formats.uiout.clock import NOMINAL_HZ, align, clock_samples
+from rcv_py.formats.uiout.clock import NOMINAL_HZ, align, clock_samples, lives_of
 from rcv_py.formats.uiout.code import Code
 from rcv_py.formats.uiout.occupancy import hardware_events
 from rcv_py.formats.uiout.run_files import exact_target
@@ -313,10 +313,11 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
         pairs = pairs[(np.abs(pairs) < LIMIT).all(axis=1)]
         if len(pairs):
             samples[engine.se] = clock_samples(pairs)
-    offsets, ticks = align(samples)
+    events = [(one.se, one.stream.occupancy.time) for one in engines]
+    lives = lives_of(events + [(one.se, one.facts[name]) for one in engines for name in ("begin", "end")])
+    offsets, ticks = align(samples, lives)
     frequencies = (engine.stream.frequency for engine in engines if engine.stream.frequency > 0)
-    busy = [engine.se for engine in engines if len(engine.stream.occupancy.time) or len(engine.facts)]
-    lost = [se for se in busy if se not in samples]
+    busy, lost = sorted(lives), sorted(lives.keys() - samples.keys())
     if len(busy) > 1 and not offsets:
         problems.inform(
             "clock",

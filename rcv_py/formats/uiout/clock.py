@@ -18,14 +18,27 @@ NOMINAL_HZ = 100_000_000  # of the constant clock, if the file lacks it
 MAX_OFFSET = 1 << 52  # cycles between two shader engines: weeks; more is not a valid measurement
 MAX_APART = 1 << 36  # ticks between first samples of two: 11 minutes at 100 MHz, while engines start together
 NOMINAL_TICKS = 1 / 20  # realtime ticks per shader cycle, if no engine has two samples: 100 MHz / 2 GHz
+Lives = Mapping[int, tuple[int, int]]  # first begin and last end of waves by shader engine, its own cycles
+NO_LIVES: Lives = {}
 
 
-def read_clock(files: FolderFiles, engines: Iterable[int], problems: Problems) -> Clock:
+def lives_of(times: Iterable[tuple[int, np.ndarray]]) -> Lives:
+    """Return the lives of shader engines, from tables of the number of one and times of its waves, int64."""
+    lives: dict[int, tuple[int, int]] = {}
+    for se, time in times:
+        if len(time):
+            first, last = int(time.min()), int(time.max())
+            begin, end = lives.get(se, (first, last))
+            lives[se] = min(begin, first), max(end, last)
+    return lives
+
+
+def read_clock(files: FolderFiles, lives: Lives, problems: Problems) -> Clock:
     """Return the clock of a capture, with the offsets of the shader engines that have data.
 
     Never raises; without a usable file nothing is aligned and a Problem reports it.
     """
-    engines = sorted(set(engines))
+    engines = sorted(lives)
     data = try_json(files.path, FILE, problems) if FILE in files else None
     if not isinstance(data, dict):
         if len(engines) > 1:
@@ -40,7 +53,7 @@ def read_clock(files: FolderFiles, engines: Iterable[int], problems: Problems) -
         return Clock()
     samples = _samples(data, problems)
     frequency = columns.whole_number(columns.table_of(data.get("metadata")).get("frequency"), 0)
-    offsets, ticks = align(samples)
+    offsets, ticks = align(samples, lives)
     if len(samples) > 1 and not offsets:
         problems.warn(
             FILE,
@@ -59,32 +72,46 @@ def read_clock(files: FolderFiles, engines: Iterable[int], problems: Problems) -
     return Clock(frequency if frequency > 0 else NOMINAL_HZ, samples, offsets, ticks, bool(offsets))
 
 
-def align(samples: Mapping[int, ClockSamples]) -> tuple[dict[int, int], float]:
+def align(samples: Mapping[int, ClockSamples], lives: Lives = NO_LIVES) -> tuple[dict[int, int], float]:
     """Return the cycles to add to each shader engine's times, and realtime ticks per shader cycle.
 
-    With k ticks per cycle, an engine whose first sample is (sc, rt) starts at rt - k sc on the constant
-    clock; its offset is that, less the smallest of all, in cycles.  An engine without samples is not moved,
-    and none is if the result is absurd.
+    The rate of the shader clock varies, so engines are compared at the ticks of samples around the launch:
+    from the last one before an engine's first wave to its last wave; without `lives` at first samples.  At
+    each of these ticks the cycle of an engine is interpolated between its samples, and its offset is the mean
+    distance from the engine that is ahead most.  An engine without samples is not moved, and none is if the
+    result is absurd.
     """
     timed = {se: one for se, one in samples.items() if len(one.shader)}
-    ends = {
-        se: (*map(int, (one.shader[0], one.realtime[0], one.shader[-1], one.realtime[-1])),)
-        for se, one in timed.items()
-    }
-    lives = ((sc0, rt1 - rt0, sc1 - sc0) for sc0, rt0, sc1, rt1 in ends.values())
-    usable = [(rt, sc) for sc0, rt, sc in lives if sc0 > 0 and rt > 0 and sc > 0]
+    ends = (map(int, (*one.shader[[0, -1]], *one.realtime[[0, -1]])) for one in timed.values())
+    changes = ((sc0, rt1 - rt0, sc1 - sc0) for sc0, sc1, rt0, rt1 in ends)
+    usable = [(rt, sc) for sc0, rt, sc in changes if sc0 > 0 and rt > 0 and sc > 0]
     ticks, cycles = sum(rt for rt, _ in usable), sum(sc for _, sc in usable)
     known = ticks / cycles if cycles else 0.0
-    rate = known or NOMINAL_TICKS
-    if len(ends) < 2:
+    if len(timed) < 2:
         return {}, known
     # A double does not hold ticks since boot to a fraction of a cycle, so they count from the first sample.
-    zero, last = (of(rt0 for _, rt0, _, _ in ends.values()) for of in (min, max))
-    origin = {se: (rt0 - zero) - sc0 * rate for se, (sc0, rt0, _, _) in ends.items()}
-    first = min(origin.values())
-    offsets = {se: round((value - first) / rate) for se, value in origin.items()}
+    zero, last = (of(int(one.realtime[0]) for one in timed.values()) for of in (min, max))
+    rising = {se: _rising(one, zero) for se, one in timed.items()}
+    near = []
+    for se in timed.keys() & lives.keys() or timed.keys():
+        shader, realtime = rising[se]
+        first, stop = np.searchsorted(shader, lives.get(se, (shader[0] - 1,) * 2), "right").tolist()
+        near.append(realtime[max(0, first - 1) : max(1, stop)])
+    at, place = np.concatenate(near), {}
+    for se, (shader, realtime) in rising.items():
+        beyond = (at - np.clip(at, realtime[0], realtime[-1])) / (known or NOMINAL_TICKS)
+        place[se] = int(shader[0]) + float(np.mean(np.interp(at, realtime, shader - shader[0]) + beyond))
+    ahead = max(place.values())
+    offsets = {se: round(ahead - value) for se, value in place.items()}
     is_valid = max(offsets.values()) < MAX_OFFSET and last - zero < MAX_APART
     return (offsets, known) if is_valid else ({}, known)
+
+
+def _rising(one: ClockSamples, zero: int) -> tuple[np.ndarray, np.ndarray]:
+    """Cycles, and ticks after `zero`, of the samples with more ticks than all before."""
+    ticks = one.realtime - zero
+    is_new = np.append(True, ticks[1:] > np.maximum.accumulate(ticks)[:-1])
+    return one.shader[is_new], ticks[is_new]
 
 
 def clock_samples(pairs: np.ndarray) -> ClockSamples:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.problems import Problems
 from rcv_py.base.record import Value
-from rcv_py.base.runs import is_in
+from rcv_py.base.runs import ascending, is_in
 from rcv_py.base.text import Message, elide_right, plural
 from rcv_py.formats.input.columns import frozen, list_of, number_key, report_skipped, text_of, whole_number
 from rcv_py.formats.input.files import is_inside, read_bytes, read_json, read_start
@@ -218,6 +218,12 @@ def wave_span(folder: Path, file: str) -> tuple[int, int] | None:
     except (ValueError, LookupError, TypeError, TraceError):
         return None
     return None if _NO_TIME in span else span
+
+
+def times_of(index: WaveIndex) -> list[tuple[int, np.ndarray]]:
+    """Return begins and ends of the waves of each shader engine, int64 [n, 2]."""
+    times = np.column_stack([index.begin, index.end])
+    return [(se, times[index.se == se]) for se in ascending(index.se).tolist()]
 
 
 def aligned(index: WaveIndex, offsets: Mapping[int, int]) -> WaveIndex:

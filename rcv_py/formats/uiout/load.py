@@ -7,15 +7,13 @@ import numpy as np
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.problems import Affects, Problems, Severity
 from rcv_py.base.progress import Report, Stage, silent
-from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, plural
-from rcv_py.formats.input.columns import numbered
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout import occupancy, side_files
-from rcv_py.formats.uiout.clock import read_clock
+from rcv_py.formats.uiout.clock import lives_of, read_clock
 from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import CODE, INDEX, WAVE_NAME, FolderFiles, listing
-from rcv_py.formats.uiout.index import Index, aligned, placed, read_index, rescued_index
+from rcv_py.formats.uiout.index import Index, aligned, placed, read_index, rescued_index, times_of
 from rcv_py.formats.uiout.run_files import exact_target
 from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.model.architecture import architecture_of
@@ -53,10 +51,11 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     report(Stage("Reading occupancy", 2, _STAGES))
     has_occupancy = occupancy.FILE in files
     raw = try_json(path, occupancy.FILE, problems, Affects.OCCUPANCY) if has_occupancy else None
-    engines = {*(se for se, rows in numbered(raw) if rows), *ascending(index.waves.se).tolist()}
-    clock = read_clock(files, engines, problems)
+    rows = occupancy.wave_rows(raw, problems)
+    times = [*times_of(index.waves), *((se, table[:, 0]) for se, table in rows.items())]
+    clock = read_clock(files, lives_of(times), problems)
     offsets = dict(clock.offsets)
-    resident, events, dispatches = occupancy.read_occupancy(raw, offsets, problems)
+    resident, events, dispatches = occupancy.read_occupancy(raw, rows, offsets, problems)
     waves = placed(aligned(index.waves, offsets), resident)
     report(Stage("Reading sources", 3, _STAGES))
     sources = side_files.read_sources(files, code.paths, problems)

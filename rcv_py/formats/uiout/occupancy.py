@@ -37,17 +37,22 @@ _DISPATCH_FIELDS = {  # of the table: of the file
 }
 
 
+def wave_rows(data: object, problems: Problems) -> dict[int, np.ndarray]:
+    """Return the wave events of each shader engine, int64 [n, 11] as OCCUPANCY_FIELDS.  Never raises."""
+    said = table_of(data)
+    read = {se: _rows(rows, said.get("occupancy_fields")) for se, rows in numbered(said)}
+    report_skipped(problems, FILE, sum(bad for _, bad in read.values()), "wave event")
+    return {se: table for se, (table, _) in read.items()}
+
+
 def read_occupancy(
-    data: object, offsets: Mapping[int, int], problems: Problems
+    data: object, rows: Mapping[int, np.ndarray], offsets: Mapping[int, int], problems: Problems
 ) -> tuple[WaveEvents, HardwareEvents | None, tuple[Dispatch, ...]]:
-    """Turn the content of the file into tables; `offsets` aligns each shader engine.  Never raises."""
-    tables, skipped, said = [], 0, table_of(data)
-    for se, rows in numbered(said):
-        table, bad = _rows(rows, said.get("occupancy_fields"))
-        skipped += bad
+    """Turn the content of the file, and its `wave_rows`, into tables; `offsets` aligns each shader engine."""
+    tables, said = [], table_of(data)
+    for se, table in rows.items():
         table[:, 0] += offsets.get(se, 0)
         tables.append(np.column_stack([np.full(len(table), se, dtype=np.int64), table]))
-    report_skipped(problems, FILE, skipped, "wave event")
     table = np.concatenate(tables) if tables else np.zeros((0, 1 + len(OCCUPANCY_FIELDS)), dtype=np.int64)
     table = table[np.lexsort((table[:, 5] != 0, table[:, 1]))]
     names = {id: f"kernel_{id}" for id in ascending(table[:, 6]).tolist() if 0 <= id < 1 << 31}
