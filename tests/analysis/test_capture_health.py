@@ -191,7 +191,7 @@ def test_waves_that_never_end() -> None:
 
 
 def rows_of(events: Any, keep: np.ndarray, **changes: np.ndarray) -> Any:
-    names = [name for name in WaveEvents.__struct_fields__ if name != "names"]
+    names = [name for name in WaveEvents.__struct_fields__ if name not in ("names", "stop")]
     return replace(events, **{name: changes.get(name, getattr(events, name))[keep] for name in names})
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rcv_py.analysis.core.occupancy import all_resident, global_rows, residencies, resident
 from rcv_py.model.device import WaveEvents
@@ -48,6 +49,11 @@ LIVES = {  # drawings of slots, and their lives
 def test_lives_are_those_of_the_drawing(name: str) -> None:
     slots, expected = LIVES[name]
     assert lives(events(*slots)) == expected
+
+
+def test_a_wave_without_an_end_lasts_as_long_as_traced_waves_do() -> None:
+    table = replace(events("(", "  ( )"), stop=9)
+    assert lives(table) == [(0, 0, 9, False, True), (1, 2, 4, False, False)]
 
 
 def test_there_is_one_point_a_time() -> None:

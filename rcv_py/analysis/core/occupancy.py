@@ -42,8 +42,8 @@ def residencies(events: WaveEvents) -> Residencies:
     """Pair the starts and ends of each slot.
 
     A start on an occupied slot ends the previous wave; a wave without a recorded end lasts until the last
-    time of the events; an end that is the first event of its slot belongs to a wave that began before the
-    trace, which the reference viewer leaves out.
+    time of the events and of the traced waves; an end that is the first event of its slot belongs to a wave
+    that began before the trace, which the reference viewer leaves out.
     """
     key = place(events)
     order = np.lexsort((events.is_start, events.time, key))
@@ -51,7 +51,7 @@ def residencies(events: WaveEvents) -> Residencies:
     chosen = np.flatnonzero(is_start | starts_run(key))
     starts, lasts = is_start[chosen], is_start[chosen] & ends_run(key)[chosen]
     own = chosen + (starts & ~lasts)
-    stop = int(time.max(initial=0))
+    stop = int(time.max(initial=events.stop))
     event = of_rows(events, order[chosen])
     return Residencies(
         **{name: getattr(event, name) for name in (*_PLACE_BITS, "kernel", "workgroup", "me", "pipe")},

@@ -63,6 +63,7 @@ def assembled(path: Path, engines: Sequence[Engine], objects: Objects, problems:
         text = "Streams of {0} are read as documents say; no capture of a real GPU has checked it."
         hint = "Look at a kernel whose cost you know before you rely on numbers."
         problems.inform(path.name, Message(text, exact), hint)
+    waves = _index(engines, numbers)
     trace = Trace(
         path=path,
         name=path.name,
@@ -73,10 +74,10 @@ def assembled(path: Path, engines: Sequence[Engine], objects: Objects, problems:
         disassembler=", ".join(sorted(frozenset().union(*(engine.disassemblers for engine in engines)))),
         has_thread_trace=True,
         has_pc_samples=code.table.samples is not None,
-        waves=_index(engines, numbers),
+        waves=waves,
         code=code.table,
         sources=tuple(SourceFile(one, None) for one in code.paths),
-        occupancy=_occupancy(engines, numbers, called),
+        occupancy=_occupancy(engines, numbers, called, waves),
         clock=clock,
         reader=NoWaves(),
         problems=tuple(problems),
@@ -230,13 +231,15 @@ def _index(engines: Sequence[Engine], numbers: Numbers) -> WaveIndex:
     )
 
 
-def _occupancy(engines: Sequence[Engine], numbers: Numbers, names: Mapping[int, str]) -> WaveEvents:
+def _occupancy(
+    engines: Sequence[Engine], numbers: Numbers, names: Mapping[int, str], waves: WaveIndex
+) -> WaveEvents:
     records = [engine.stream.occupancy for engine in engines]
     time = _joined([engine.stream.occupancy.time + engine.offset for engine in engines], np.int64)
     is_start = np.concatenate([np.zeros(0, dtype=bool), *(one.is_start for one in records)])
     order = np.lexsort((is_start, time))
 
-    def column(name: str, dtype: Any) -> np.ndarray:
+    def column(name: str, dtype: Any) -> Any:
         return clipped(_joined([getattr(one, name) for one in records], np.int64)[order], dtype)
 
     unit = np.maximum(_joined([one.cu for one in records], np.int64)[order], 0)
@@ -252,6 +255,7 @@ def _occupancy(engines: Sequence[Engine], numbers: Numbers, names: Mapping[int, 
         **{name: column(name, np.int16) for name in ("simd", "slot", "me", "pipe")},
         **{name: column(name, np.int64) for name in ("workgroup", "cluster")},
         names=names,
+        stop=int(waves.end.max(initial=0)),
     )
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.problems import Affects, Problems, Severity
@@ -57,6 +58,7 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     offsets = dict(clock.offsets)
     resident, events, dispatches = occupancy.read_occupancy(raw, rows, offsets, problems)
     waves = placed(aligned(index.waves, offsets), resident)
+    resident = replace(resident, stop=int(waves.end.max(initial=0)))
     report(Stage("Reading sources", 3, _STAGES))
     sources = side_files.read_sources(files, code.paths, problems)
     report(Stage("Reading counters", 4, _STAGES))

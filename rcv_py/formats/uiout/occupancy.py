@@ -93,9 +93,10 @@ def _wave_events(table: np.ndarray, names: Mapping[int, str]) -> WaveEvents:
     is_ext = table[:, 9] > 0
     cu = np.maximum(table[:, 2], 0)
     places = {"se": 0, "simd": 3, "slot": 4, "me": 7, "pipe": 8}
+    columns: dict[str, Any] = {name: clipped(table[:, at], np.int16) for name, at in places.items()}
     return WaveEvents(
         time=frozen(table[:, 1].copy()),
-        **{name: clipped(table[:, at], np.int16) for name, at in places.items()},
+        **columns,
         sa=clipped((cu >> 7) & 1, np.int16),
         cu=clipped(cu & 0x7F, np.int16),
         is_start=frozen(table[:, 5] != 0),
