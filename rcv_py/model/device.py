@@ -169,14 +169,16 @@ class Clock(Record):
 
     `offsets` are the cycles added to every time of a shader engine to align it (absent means 0);
     `ticks_per_cycle` is realtime ticks a shader cycle, 0.0 if unknown; `frequency` is the realtime clock in
-    Hz.
+    Hz.  `apart` are shader engines with waves whose clock cannot be aligned with the others: they are moved
+    so that all engines begin their first wave together, which makes a launch at most too short.
     """
 
     frequency: int = 100_000_000
     samples: Mapping[int, ClockSamples] = field(default_factory=dict)
     offsets: Mapping[int, int] = field(default_factory=dict)
     ticks_per_cycle: float = 0.0
-    is_aligned: bool = False
+    is_aligned: bool = False  # and no engine is apart
+    apart: tuple[int, ...] = ()
 
     @property
     def shader_hz(self) -> float:

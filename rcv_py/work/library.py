@@ -99,7 +99,8 @@ def _build(path: Path, waves: str, *, workers: int | None = 0, cache: CaptureCac
 
 def launch_ns(trace: Trace, costs: CaptureCosts) -> float:
     """Return how long the launch took, by the clock of the capture, else by the tables of the run; nan."""
-    ns = None if costs.launch is None else trace.clock.ns(costs.launch.duration)
+    launch = costs.launch
+    ns = None if launch is None or launch.doubt else trace.clock.ns(launch.duration)
     if ns is None and (kernel := facts_about(trace).kernel) is not None:
         ns = kernel.ns
     return NAN if ns is None else float(ns)

@@ -13,12 +13,17 @@ from rcv_py.analysis.compare.changes import numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import OF_A_MAXIMUM, SIDES, CaptureCosts, TracedLaunch, chance, launch_of
 from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.analysis.findings.detect import findings
+from rcv_py.analysis.findings.inputs import launch_shape
+from rcv_py.analysis.health.capture_health import health_notes
+from rcv_py.analysis.health.traced_units import APART, CUT
+from rcv_py.analysis.overview.library import library_row
 from rcv_py.formats.open import open_trace
 from tests.analysis.compare_cases import STALLS, costs, table
 from tests.analysis.in_memory import capture_costs
 from tests.support.fixtures import fixture_of_each
-from tests.support.opened import sample_trace, sample_waves
-from tests.support.samples import resident, sample, sample_path
+from tests.support.opened import all_waves, sample_trace, sample_waves
+from tests.support.samples import resident, sample, sample_path, write_sample
 
 MFMA = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]"
 TILES = ("; kernel", "s_load_dword s0, s[2:3], 0x0", MFMA, "s_waitcnt vmcnt(0)", "v_mul v4, v5", "s_endpgm")
@@ -28,7 +33,7 @@ LARGER = (*TILES[:2], MFMA, *TILES[2:])  # twice the matrix instructions a round
 def launch(duration: int, waves: int, life: int | None = None) -> TracedLaunch:
     """Waves that all live as long as the launch, on one shader engine."""
     lives = np.full(waves, duration if life is None else life, dtype=np.int64)
-    return TracedLaunch(duration, waves, int(lives.sum()), (0,), False, duration - lives, lives)
+    return TracedLaunch(duration, waves, int(lives.sum()), (0,), "", duration - lives, lives)
 
 
 def gemm(text: Sequence[str], stall: int, waves: int, duration: int, rounds: int = 4) -> CaptureCosts:
@@ -114,11 +119,12 @@ def test_a_replicate_tells_what_launches_differ_by() -> None:
     assert compare(a, b, replicate=replace(again, launch=launch(105_000, 512))).verdict is Verdict.SAME
 
 
-def test_a_launch_that_is_cut_is_not_compared() -> None:
+@pytest.mark.parametrize("doubt", [CUT, APART])
+def test_a_launch_whose_duration_is_not_known_is_not_compared(doubt: str) -> None:
     a, b = gemm(TILES, 100, 512, 100_000), gemm(TILES, 100, 512, 150_000)
-    found = compare(a, replace(b, launch=replace(b.launch, is_cut=True)))
+    found = compare(a, replace(b, launch=replace(b.launch, doubt=doubt)))
     assert (found.verdict, found.judgement.basis) == (Verdict.SAME, "hit")
-    assert any("The launch of B began before the trace" in note for note in found.notes)
+    assert f"The launches are not compared: in B {doubt}." in found.notes
 
 
 def test_lives_that_vary_make_launches_vary() -> None:
@@ -174,9 +180,49 @@ def test_a_launch_is_what_the_file_says(folder: Path) -> None:
     document = json.loads((folder / "occupancy.json").read_text())
     events = [event for key, rows in document.items() if key.isdigit() for event in rows]
     starts, ends = ([event[0] for event in events if event[4] == is_start] for is_start in (1, 0))
-    assert (found.waves, found.is_cut) == (len(starts), False)
+    assert (found.waves, found.doubt) == (len(starts), "")
     assert found.wave_cycles == sum(ends) - sum(starts)  # the clock of an engine cancels out
     assert found.duration == int(trace.occupancy.time.max() - trace.occupancy.time.min())
+
+
+def written_events(folder: Path) -> dict[str, list[list[int]]]:
+    document = json.loads((folder / "occupancy.json").read_text())
+    return {key: rows for key, rows in document.items() if key.isdigit()}
+
+
+def test_without_a_common_clock_a_launch_took_at_least_as_long_as_an_engine_did(tmp_path: Path) -> None:
+    write_sample("vector_add", tmp_path)
+    (tmp_path / "realtime.json").unlink()
+    trace = open_trace(tmp_path)
+    times = [[row[0] for row in rows] for rows in written_events(tmp_path).values()]
+    assert len(times) > 1
+    longest = max(max(one) - min(one) for one in times)
+    assert (launch_of(trace).duration, launch_of(trace).doubt) == (longest, APART)
+    assert launch_shape(trace).duration == longest
+    begin = [int(trace.occupancy.time[trace.occupancy.se == se].min()) for se in range(len(times))]
+    assert len(set(begin)) == 1
+    row = library_row(trace)
+    assert (row.duration, row.span, row.duration_ns) == (-1, -1, -1)
+    assert "clocks" in [note.name for note in health_notes(trace)]
+    found = findings(trace, [all_waves(trace)])
+    assert not {"ramp-up", "grid-tail"} & {one.name for one in found.findings}
+    (duration,) = (one for one in found.numbers if one.id == "duration")
+    assert duration.text == f"at least {longest:,} cycles"
+    assert duration.of.endswith(APART)
+
+
+def test_waves_whose_ends_were_not_recorded_last_to_the_end_of_the_traced_ones(tmp_path: Path) -> None:
+    write_sample("vector_add", tmp_path)
+    whole = open_trace(tmp_path)
+    path = tmp_path / "occupancy.json"
+    document = json.loads(path.read_text())
+    document |= {key: [row for row in rows if row[4]] for key, rows in written_events(tmp_path).items()}
+    path.write_text(json.dumps(document))
+    trace = open_trace(tmp_path)
+    expected = int(trace.waves.end.max() - whole.occupancy.time.min())
+    assert (launch_of(trace).duration, launch_of(trace).doubt) == (expected, CUT)
+    assert launch_shape(trace).duration == expected
+    assert library_row(trace).duration == -1
 
 
 def simulated(name: str) -> tuple[CaptureCosts, int]:

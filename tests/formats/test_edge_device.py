@@ -72,12 +72,14 @@ def test_edge_29_single_samples_align_at_a_nominal_rate(tmp_path):
     assert (clock.offsets, clock.shader_hz) == ({0: 0, 1: 400}, 0.0)
 
 
-def test_edge_29_an_engine_without_samples_stays_and_the_others_align(tmp_path):
+def test_edge_29_an_engine_without_samples_begins_with_the_others_that_align(tmp_path):
     tree = one_wave() | {se: {"0": {"0": {"0": ["b.json", 80, 140]}}} for se in "12"}
+    tree["2"]["0"]["0"]["0"] = ["b.json", 500, 560]
     realtime = {**REALTIME, "SE1": [[200, 900_000], [8200, 900_400]]}
     trace = opened(tmp_path, {"filenames.json": waves(tree), "realtime.json": realtime})
-    assert trace.clock.offsets == {0: 0, 1: 800}
+    assert trace.clock.offsets == {0: 0, 1: 800, 2: -420}
     assert trace.waves.begin.tolist() == [80, 880, 80]
+    assert (trace.clock.is_aligned, trace.clock.apart) == (False, (2,))
     assert "no clock samples for SE2" in texts(trace)
 
 
@@ -85,7 +87,7 @@ def test_edge_30_engines_of_one_recording_do_not_start_hours_apart(tmp_path):
     hours = 3 * 3600 * 100_000_000
     realtime = {**REALTIME, "SE1": [[200, 900_000 + hours], [8200, 900_400 + hours]]}
     trace = opened(tmp_path, {**TWO_ENGINES, "realtime.json": realtime})
-    assert trace.clock.offsets == {}
+    assert (trace.clock.is_aligned, trace.clock.apart) == (False, (0, 1))
     assert trace.waves.begin.tolist() == [80, 80]
     assert "puts the shader engines too far apart" in texts(trace)
 
@@ -103,6 +105,15 @@ def test_edge_29_backward_and_absurd_clocks_do_no_harm(tmp_path, realtime):
     trace = opened(tmp_path, {**TWO_ENGINES, "realtime.json": realtime})
     assert trace.problems
     assert np.all(np.abs(trace.waves.begin) < 1 << 53)
+
+
+def test_edge_29_without_samples_engines_begin_together(tmp_path):
+    tree = one_wave() | {"1": {"0": {"0": {"0": ["b.json", 9000, 9060]}}}}
+    trace = opened(tmp_path, {"filenames.json": waves(tree), "realtime.json": None})
+    assert trace.waves.begin.tolist() == [9000, 9000]
+    assert (trace.clock.is_aligned, trace.clock.apart) == (False, (0, 1))
+    (problem,) = (one for one in trace.problems if one.where == "realtime.json")
+    assert problem.severity == "warning"
 
 
 def test_edge_29_a_single_engine_needs_no_file(tmp_path):

@@ -37,7 +37,7 @@ def test_without_an_index_waves_are_found_by_their_names(tmp_path, index):
         "se0/simd0/slot0/wv0",
         "se2/simd1/slot0/wv3",
     ]
-    assert trace.waves.begin.tolist() == [80, 500]
+    assert trace.waves.begin.tolist() == [500, 500]  # no clock tells how far apart they began
     assert "filenames.json" in texts(trace)
     assert "se1_sm0_sl0_wv0.json" in texts(trace)
 

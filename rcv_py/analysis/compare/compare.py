@@ -179,9 +179,9 @@ def kernel_delta(
 def _launches(
     sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool, rng: np.random.Generator, threshold: float
 ) -> verdicts.LaunchDelta | None:
-    """Compare both launches; None unless both began and ended in their traces."""
+    """Compare both launches; None unless both durations are known."""
     a, b = (side.launch for side in sides)
-    if a is None or b is None or a.is_cut or b.is_cut:
+    if a is None or b is None or a.doubt or b.doubt:
         return None
     value = b.duration / a.duration
     ratio = verdicts.Ratio(value, max(threshold, value * float(np.hypot(chance(a, rng), chance(b, rng)))))
@@ -382,9 +382,8 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: verdicts.KernelDelta, *, is
     if a.kernel != b.kernel:
         notes.insert(0, Message("The kernels have different names: {0}.", _kernels(a, b)))
     for side, name in ((a, "A"), (b, "B")):
-        if side.launch is not None and side.launch.is_cut:
-            template = "The launch of {0} began before the trace or did not end in it: they are not compared."
-            notes.append(Message(template, name))
+        if side.launch is not None and side.launch.doubt:
+            notes.append(Message("The launches are not compared: in {0} {1}.", name, side.launch.doubt))
         if side.missing:
             do = "do" if side.missing > 1 else "does"
             text = "{0} of {1} could not be read and {2} not count."

@@ -23,13 +23,14 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Answers, Reduction, Rows, Staged, added, by_field, stacked
 from rcv_py.analysis.core.saturated import Sums, summed
 from rcv_py.analysis.device.wave_states import STRIP, StateStrip
-from rcv_py.analysis.health.traced_units import of_kernel
+from rcv_py.analysis.health.traced_units import doubt, of_kernel
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, Workgroups
 from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ranges
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, SourceFile
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 
 DRAWN = 4_000_000  # lives, over all draws
@@ -45,7 +46,7 @@ class TracedLaunch(Record):
     waves: int
     wave_cycles: int  # cycles that these waves lived, summed
     engines: tuple[int, ...]  # shader engines that had a wave
-    is_cut: bool  # a wave began before the trace, or its end was not recorded
+    doubt: str  # why it took at least `duration`, "" if it took as long
     begin: np.ndarray  # int64 [waves], cycles since the first start
     life: np.ndarray  # int64 [waves], cycles
 
@@ -66,19 +67,19 @@ def launch_of(trace: Trace) -> TracedLaunch | None:
     If several kernels ran, only waves of kernels with the name of the capture's kernel count.
     """
     lives = residencies(trace.occupancy)
-    own = of_kernel(trace, lives)
-    if not len(own):
+    lives = of_rows(lives, of_kernel(trace, lives))
+    if not len(lives):
         return None
-    begin, end = lives.begin[own], lives.end[own]
+    begin, end = lives.begin, lives.end
     duration, life = int(end.max() - begin.min()), end - begin
     if duration <= 0:
         return None
     return TracedLaunch(
         duration=duration,
-        waves=len(own),
+        waves=len(lives),
         wave_cycles=int(life.sum()),
-        engines=tuple(np.unique(lives.se[own]).tolist()),
-        is_cut=bool((lives.is_open_start[own] | lives.is_open_end[own]).any()),
+        engines=tuple(np.unique(lives.se).tolist()),
+        doubt=doubt(trace, lives),
         begin=begin - begin.min(),
         life=life,
     )

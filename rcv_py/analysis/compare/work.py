@@ -69,9 +69,9 @@ def work_costs(costs: CaptureCosts, duration_ns: float = NAN) -> WorkCosts:
         instructions=float(hits.sum()) / waves,
         flop=flop,
         bytes=float(hits @ np.maximum(width, 0)) * lanes / waves,
-        duration=NAN if launch is None or launch.is_cut else float(launch.duration),
+        duration=NAN if launch is None or launch.doubt else float(launch.duration),
         duration_ns=duration_ns,
-        launch_flop=NAN if launch is None or launch.is_cut else flop * launch.waves,
+        launch_flop=NAN if launch is None or launch.doubt else flop * launch.waves,
     )
 
 

@@ -25,7 +25,7 @@ from rcv_py.analysis.findings.finding import (
     place_of,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs, LaunchShape
-from rcv_py.analysis.health.traced_units import alone
+from rcv_py.analysis.health.traced_units import alone, doubt, lasted
 from rcv_py.analysis.program.code_match import REMEDY, why_not_known
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
 from rcv_py.base.runs import ascending
@@ -70,8 +70,9 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
         yield _number("waves", count(len(rows)), lived)
     if inputs.occupancy is not None:
         span = inputs.occupancy.end - inputs.occupancy.begin
-        of = join_texts("; ", filter(None, (trace.clock.duration(span), alone(trace, span))))
-        yield _number("duration", plural(span, "cycle"), of)
+        why = doubt(trace)
+        of = join_texts("; ", filter(None, (trace.clock.duration(span), alone(trace, span), why)))
+        yield _number("duration", lasted(span, why), of)
         limits = inputs.limits
         if limits.resident.simds:
             of = Message("{0} fit, the device holds {1}", count(limits.waves), count(limits.cap))

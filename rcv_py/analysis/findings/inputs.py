@@ -310,7 +310,9 @@ class FindingInputs:
 
     @cached_property
     def working_curve(self) -> StepCurve | None:
-        """Resident waves that work on all compute units over time, None if not recorded."""
+        """Resident waves that work on all compute units over time, None if not recorded on a common clock."""
+        if self.trace.clock.apart:
+            return None
         curve = resident(self.working_lives, np.full(len(self.working_lives), -1)).get(-1)
         return curve if curve is not None and curve.area else None
 

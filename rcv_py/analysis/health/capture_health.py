@@ -56,7 +56,7 @@ def health_notes(
     `other` is another capture of the same instructions.
     """
     match, ends, lost, ways = (None if ask is None else ask(reduction) for reduction in OF_WAVES)
-    first = (missing.placeholder, missing.markers, missing.lost_markers, missing.unreadable)
+    first = (missing.placeholder, missing.markers, missing.lost_markers, missing.unreadable, missing.clocks)
     last = (concurrent_kernels, debug_info, sources, underfilled, tail, missing.counters, missing.not_traced)
     notes = (
         *(check(trace) for check in first),

@@ -117,7 +117,7 @@ def underfilled(trace: Trace) -> HealthNote | None:
 def tail(trace: Trace) -> HealthNote | None:
     """Return a note if much of the time passed with few waves."""
     fill = grid_fill(trace)
-    if fill is None or fill.numbers.tail < LONG_TAIL:
+    if fill is None or fill.numbers.tail < LONG_TAIL or trace.clock.apart:
         return None
     numbers = fill.numbers
     tail = Message("the last {0} of {1} cycles", percent(numbers.tail, 1), count(numbers.end - numbers.begin))

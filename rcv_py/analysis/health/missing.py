@@ -114,6 +114,21 @@ def lost_markers(trace: Trace) -> HealthNote | None:
     )
 
 
+def clocks(trace: Trace) -> HealthNote | None:
+    """Return a note if shader engines cannot be put on a common clock."""
+    apart = trace.clock.apart
+    if not apart:
+        return None
+    return HealthNote(
+        name="clocks",
+        severity=Severity.WARNING,
+        title="Shader engines have no common clock",
+        evidence=(number("shader engines that are not aligned", len(apart)),),
+        consequence="They are shown as if they began together: the launch may have taken longer.",
+        remedy="Compare times within one shader engine only.",
+    )
+
+
 def placeholder(trace: Trace) -> HealthNote | None:
     """Return a note if there is no traced wave, and on which units waves ran."""
     if len(trace.waves) or not trace.has_thread_trace or trace.has_only_markers or trace.has_only_costs:

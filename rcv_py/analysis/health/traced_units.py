@@ -46,6 +46,25 @@ def of_kernel(trace: Trace, lives: Residencies) -> np.ndarray:
     return own if len(own) else np.arange(len(lives))
 
 
+CUT = "not all waves began and ended in the trace"
+APART = "the shader engines have no common clock"
+
+
+def doubt(trace: Trace, lives: Residencies | None = None) -> str:
+    """Return why a launch of these waves took at least as long as they show; "" if it took as long."""
+    lives = residencies(trace.occupancy) if lives is None else lives
+    if (lives.is_open_start | lives.is_open_end).any():
+        return CUT
+    engines = ascending(lives.se)
+    return APART if len(engines) > 1 and np.isin(engines, trace.clock.apart).any() else ""
+
+
+def lasted(cycles: int, why: str) -> str:
+    """Return the duration of a launch as text, `at least` that long if there is a doubt."""
+    text = plural(cycles, "cycle")
+    return Message("at least {0}", text) if why else text
+
+
 def alone(trace: Trace, span: int) -> str:
     """Return how long the capture's kernel ran, as text, beside the `span` of all kernels in cycles.
 

@@ -21,10 +21,11 @@ from rcv_py.analysis.device import simd_work
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, UnitTable, occupancy_numbers, unit_table
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.device.pipe_use import PIPE_USE, PipeUse
+from rcv_py.analysis.health.traced_units import doubt, lasted
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.record import Value
 from rcv_py.base.tables import table
-from rcv_py.base.text import Message, byte_size, count, nanoseconds, percent, plural, short_kernel
+from rcv_py.base.text import Message, byte_size, count, join_texts, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -173,10 +174,14 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]
     if numbers is None:
         return
     span = numbers.end - numbers.begin
-    yield _fact("duration", span, plural(span, "cycle"), trace.clock.duration(span), detail=_SEEN)
+    why = doubt(trace)
+    of = join_texts("; ", filter(None, (trace.clock.duration(span), why)))
+    yield _fact("duration", span, lasted(span, why), of, detail=_SEEN)
     of = Message("{0} of the peak", percent(numbers.mean, numbers.peak))
     yield _fact("mean_waves", round(numbers.mean, 4), f"{numbers.mean:,.1f}", of, detail=_SEEN)
     yield _fact("peak_waves", numbers.peak, count(numbers.peak), "at a time", detail=_SEEN)
+    if trace.clock.apart:
+        return  # when engines began and ended is not known
     for id, cycles in (("ramp", numbers.ramp), ("tail", round(numbers.tail * span))):
         ns = trace.clock.ns(cycles)
         lasts = plural(cycles, "cycle") if ns is None else nanoseconds(ns)

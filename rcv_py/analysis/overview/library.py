@@ -14,6 +14,7 @@ from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health.capture_health import HEALTHY, headline, health_notes, verdict
 from rcv_py.analysis.health.replicates import fingerprint, line_costs, replicate_noise
+from rcv_py.analysis.health.traced_units import doubt
 from rcv_py.base.record import Value
 from rcv_py.base.text import joined_texts, short_kernel
 from rcv_py.model.resources import RunFacts
@@ -45,7 +46,7 @@ class LibraryRow(Value):
     replicate: str = ""  # name of the first capture in the library with the same instructions
     noise: float = -1.0  # difference per execution from that replicate, 0.05 is 5 %; -1 if unknown
     error: str = ""
-    duration: int = -1  # cycles of the launch, -1 if no file has begins and ends of waves
+    duration: int = -1  # cycles of the launch, -1 if unknown
     span: int = -1  # cycles from the first start of a wave to the last end, of all kernels; -1 if unknown
     duration_ns: float = -1.0  # the same in time, else from the table of launches; -1 if unknown
     bound: str = ""  # class such as memory-bound, if findings were requested
@@ -72,7 +73,7 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
     curve = all_resident(trace.occupancy)
     numbers = None if curve is None else occupancy_numbers(curve)
     launch = launch_of(trace)
-    cycles = -1 if launch is None else launch.duration
+    cycles = -1 if launch is None or launch.doubt else launch.duration
     ns = trace.clock.ns(cycles) if cycles >= 0 else None
     if ns is None:
         ns = facts.kernel.ns if facts is not None and facts.kernel is not None else -1
@@ -103,7 +104,7 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
         has_occupancy=numbers is not None,
         has_costs=bool(code.hits.any()),
         duration=cycles,
-        span=-1 if numbers is None else numbers.end - numbers.begin,
+        span=-1 if numbers is None or doubt(trace) else numbers.end - numbers.begin,
         duration_ns=float(ns),
         fit=-1 if limits is None else limits.waves,
         most_fit=-1 if limits is None else limits.cap,

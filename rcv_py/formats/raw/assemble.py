@@ -17,7 +17,7 @@ from rcv_py.formats.raw.engine import Engine
 from rcv_py.formats.raw.files import spans
 from rcv_py.formats.raw.listing import CodeRows, kernel_names, listing
 from rcv_py.formats.raw.objects import Claim, Objects, Places
-from rcv_py.formats.uiout.clock import NOMINAL_HZ, align, clock_samples, lives_of
+from rcv_py.formats.uiout.clock import NOMINAL_HZ, clock_of, clock_samples, lives_of
 from rcv_py.formats.uiout.code import Code
 from rcv_py.formats.uiout.occupancy import hardware_events
 from rcv_py.formats.uiout.run_files import exact_target
@@ -319,11 +319,11 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
             samples[engine.se] = clock_samples(pairs)
     events = [(one.se, one.stream.occupancy.time) for one in engines]
     lives = lives_of(events + [(one.se, one.facts[name]) for one in engines for name in ("begin", "end")])
-    offsets, ticks = align(samples, lives)
     frequencies = (engine.stream.frequency for engine in engines if engine.stream.frequency > 0)
+    clock = clock_of(samples, lives, next(frequencies, NOMINAL_HZ))
     busy, lost = sorted(lives), sorted(lives.keys() - samples.keys())
-    if len(busy) > 1 and not offsets:
-        problems.inform(
+    if len(busy) > 1 and len(clock.apart) == len(busy):
+        problems.warn(
             "clock",
             Message(
                 "Fewer than two shader engines wrote the constant clock: the clocks of {0} engines are not "
@@ -340,4 +340,4 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
             Message("The streams of SE{0} hold no constant clock: their times are not aligned.", spans(lost)),
             "Do not compare their times with times of other shader engines.",
         )
-    return Clock(next(frequencies, NOMINAL_HZ), samples, offsets, ticks, bool(offsets))
+    return clock

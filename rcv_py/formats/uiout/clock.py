@@ -43,18 +43,18 @@ def read_clock(files: FolderFiles, lives: Lives, problems: Problems) -> Clock:
     if not isinstance(data, dict):
         if len(engines) > 1:
             count = len(engines)
-            problems.inform(
+            problems.warn(
                 FILE,
                 Message(
                     "{0} is missing or empty: the clocks of {1} shader engines are not aligned.", FILE, count
                 ),
                 "Compare times within one shader engine only; a newer trace decoder writes the file.",
             )
-        return Clock()
+        return clock_of({}, lives)
     samples = _samples(data, problems)
     frequency = columns.whole_number(columns.table_of(data.get("metadata")).get("frequency"), 0)
-    offsets, ticks = align(samples, lives)
-    if len(samples) > 1 and not offsets:
+    clock = clock_of(samples, lives, frequency if frequency > 0 else NOMINAL_HZ)
+    if len(samples) > 1 and set(engines) == set(clock.apart):
         problems.warn(
             FILE,
             Message("{0} puts the shader engines too far apart: their clocks are not aligned.", FILE),
@@ -69,7 +69,18 @@ def read_clock(files: FolderFiles, lives: Lives, problems: Problems) -> Clock:
             ),
             "Do not compare its times with times of other shader engines.",
         )
-    return Clock(frequency if frequency > 0 else NOMINAL_HZ, samples, offsets, ticks, bool(offsets))
+    return clock
+
+
+def clock_of(samples: Mapping[int, ClockSamples], lives: Lives, frequency: int = NOMINAL_HZ) -> Clock:
+    """Return the clock; engines that cannot be aligned begin with the first wave of the others."""
+    offsets, ticks = align(samples, lives)
+    apart = sorted(lives.keys() - offsets.keys()) if len(lives) > 1 else []
+    aligned = [lives[se][0] + offset for se, offset in offsets.items() if se in lives]
+    first = min(aligned) if aligned else max((begin for begin, _ in lives.values()), default=0)
+    is_aligned = bool(offsets) and not apart
+    offsets |= {se: first - lives[se][0] for se in apart}
+    return Clock(frequency, samples, offsets, ticks, is_aligned, tuple(apart))
 
 
 def align(samples: Mapping[int, ClockSamples], lives: Lives = NO_LIVES) -> tuple[dict[int, int], float]:

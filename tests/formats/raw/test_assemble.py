@@ -119,8 +119,13 @@ def test_residents_have_their_kernel(trace: Trace) -> None:
 def test_engines_with_clocks_are_aligned_and_others_are_told_of(trace: Trace, alone: Raw) -> None:
     said = [problem for problem in trace.problems if problem.where == "clock"]
     clocks = [bool(engine["realtime"]) for engine in alone.engines]
-    assert trace.clock.is_aligned == (sum(clocks) > 1)
-    assert bool(said) == any(engine["waves"] and not engine["realtime"] for engine in alone.engines)
+    assert trace.clock.is_aligned == (sum(clocks) > 1 and not said)
+    assert all(problem.severity == "warning" for problem in said)
+    assert (
+        bool(said)
+        == bool(trace.clock.apart)
+        == any(engine["waves"] and not engine["realtime"] for engine in alone.engines)
+    )
 
 
 @pytest.mark.parametrize("rows", [0, 1, 500])

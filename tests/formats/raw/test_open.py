@@ -117,7 +117,8 @@ def test_an_entry_tells_kernel_and_costs() -> None:
     raw = raw_sample("gfx9")
     entry, tokens = capture_entry(raw.folder), sum(len(wave["insts"]) for wave in raw.waves.values())
     (code,) = raw.said["code"].values()
-    assert (entry.kernel, entry.waves, entry.hits, entry.note) == ("matmul_tiled", 24, tokens, "")
+    assert (entry.kernel, entry.waves, entry.hits) == ("matmul_tiled", 24, tokens)
+    assert "the clocks of 2 engines are not aligned" in entry.note
     assert "matmul_tiled" in code["kernel"]
     assert entry.path == raw.folder
 
