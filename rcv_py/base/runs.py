@@ -8,7 +8,6 @@ run_starts    0 2 5
 borders       0 2 5 6           of their lengths 2, 3, 1
 ranges        0 1 0 1 2 0       of rows 0 … and those lengths
 of_ranges     0 0 1 1 1 2       which of them each number is of, and the same numbers
-repeated      5 5 7 7 7 5       values 5 7 5 as often as those lengths
 distinct      0 2               the first row of each value, and 0 0 1 1 1 0: which value each row holds
 is_in         1 1 0 0 0 1       whether each row holds one of 3 5
 ascending     5 7               each value once
@@ -18,11 +17,9 @@ order         0 1 5 2 3 4       the rows by value, stable
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 
-AT_ONCE = 1 << 17  # rows that numpy repeats without letting other threads run: a fraction of a millisecond
 LONG_RISE = 64  # rows between two that fall, on average: from here on merging is faster than sorting
 ODD = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio
 _MAX_NUMBER = 1 << 62  # larger numbers do not fit into one number together with a row
@@ -164,32 +161,16 @@ def borders(counts: np.ndarray | Sequence[int]) -> np.ndarray:
     return first
 
 
-def repeated(column: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Each value repeated by its count (integers [n]); like `np.repeat`, but other threads may run.
-
-    `np.repeat` holds the GIL until all is written; so large results are made in parts.
-    """
-    if counts.sum() <= AT_ONCE:
-        return np.repeat(column, counts)
-    first = borders(counts)
-    every = np.empty(first[-1], dtype=column.dtype)
-    long = np.searchsorted(first, np.arange(0, first[-1], AT_ONCE), side="right") - 1  # each by itself
-    for begin, end in pairwise(ascending(np.concatenate([[0], long, long + 1, [len(column)]])).tolist()):
-        part = every[first[begin] : first[end]]
-        part[:] = column[begin] if end == begin + 1 else np.repeat(column[begin:end], counts[begin:end])
-    return every
-
-
 def ranges(first: np.ndarray | int, count: np.ndarray) -> np.ndarray:
     """The `count[i]` numbers from `first[i]` on of each part, one part after the other; int64."""
-    rows = repeated(first - borders(count)[:-1], count)
+    rows = np.repeat(first - borders(count)[:-1], count)
     rows += np.arange(len(rows))
     return rows
 
 
 def of_ranges(first: np.ndarray | int, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The part of each of the numbers of `ranges`, and these numbers; int64."""
-    part = repeated(np.arange(len(count)), count)
+    part = np.repeat(np.arange(len(count)), count)
     rows = (first - borders(count)[:-1]).take(part)
     rows += np.arange(len(part))
     return part, rows

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.base import runs
 from rcv_py.base.runs import (
     ascending,
     borders,
@@ -20,7 +19,6 @@ from rcv_py.base.runs import (
     of_ranges,
     order,
     ranges,
-    repeated,
     run_starts,
     starts_run,
 )
@@ -45,16 +43,6 @@ def test_ranges_follow_one_another(parts: list[tuple[int, int]]) -> None:
     assert part.tolist() == [at for at, (_, size) in enumerate(parts) for _ in range(size)]
     assert number.tolist() == ranges(first, count).tolist()
     assert borders(count).tolist() == [0, *accumulate(count.tolist())]
-
-
-@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 9))), st.integers(1, 12))
-def test_values_are_repeated_a_part_at_a_time(parts: list[tuple[int, int]], at_once: int) -> None:
-    column, count = np.array(parts, dtype=np.int16).reshape(-1, 2).T
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "AT_ONCE", at_once)
-        every = repeated(column, count)
-    assert every.tolist() == [value for value, times in parts for _ in range(times)]
-    assert every.dtype == column.dtype
 
 
 @given(st.lists(st.tuples(st.lists(st.integers(-9, 9)).map(sorted), st.integers(-10, 10))))

@@ -21,7 +21,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.barriers import Meetings, TokenCrossings, crossings, last_ends, meetings
 from rcv_py.base.record import Record
-from rcv_py.base.runs import borders, order, repeated
+from rcv_py.base.runs import borders, order
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -87,7 +87,7 @@ class TokenStream(Record):
         That is the end of the first wait for it; operations that no instruction waited for count until the
         end of their wave.  int32 (int64 if needed).
         """
-        done = repeated(self._stops, np.diff(self.tokens.first))
+        done = np.repeat(self._stops, np.diff(self.tokens.first))
         links = self.links
         np.minimum.at(done, links.producers, self.issue[links.token[links.row_of]])
         done -= self.issue
@@ -175,7 +175,7 @@ class TokenStream(Record):
         self, token: np.ndarray, lane: np.ndarray, held: np.ndarray | None = None
     ) -> UnitOperations:
         """Return tokens (ascending) by lane (int64 [waves]) and issue; `held` None: until the next."""
-        key = repeated(lane * self.stride, np.diff(np.searchsorted(token, self.tokens.first)))
+        key = np.repeat(lane * self.stride, np.diff(np.searchsorted(token, self.tokens.first)))
         key += self.issue.take(token)
         rows = order(key)
         key = key.take(rows)

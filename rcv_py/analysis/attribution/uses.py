@@ -15,7 +15,7 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import LineTraits
 from rcv_py.base.record import Value
-from rcv_py.base.runs import ODD, borders, of_ranges, order, ranges, repeated, scrambled, starts_run
+from rcv_py.base.runs import ODD, borders, of_ranges, order, ranges, scrambled, starts_run
 from rcv_py.model.columns import memoized
 
 WINDOW = 32  # instructions
@@ -73,7 +73,7 @@ class LineHistory:
     def _run(self) -> np.ndarray:
         """The index in `_jumps` of the last jump up to each token, int32."""
         place = np.arange(len(self._jumps), dtype=np.int32)
-        return repeated(place, np.diff(self._jumps, append=len(self.line)))
+        return np.repeat(place, np.diff(self._jumps, append=len(self.line)))
 
     def start(self, token: np.ndarray) -> np.ndarray:
         """The first token of each given token's wave, int64."""

@@ -25,7 +25,7 @@ import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
 from rcv_py.base.record import Record, Value
-from rcv_py.base.runs import ascending, first_from, repeated
+from rcv_py.base.runs import ascending, first_from
 from rcv_py.model.columns import of_rows
 from rcv_py.model.waves import TracedWave, WaveBatch
 
@@ -197,7 +197,7 @@ class Parcel(Record):
         first, stop = self.tokens.first[:-1], self.tokens.first[1:]
         low, high = (np.where(self.chosen, row, stop) for row in (low, high))
         counts = np.column_stack([low - first, high - low, stop - high]).reshape(-1)
-        return repeated(np.tile([False, True, False], len(first)), counts)
+        return np.repeat(np.tile([False, True, False], len(first)), counts)
 
     @cached_property
     def is_counted(self) -> np.ndarray:

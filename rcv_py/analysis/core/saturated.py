@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rcv_py.base.runs import order, repeated, run_starts
+from rcv_py.base.runs import order, run_starts
 
 Sums = tuple[np.ndarray, ...]  # distinct keys, ascending, and columns of numbers that add up by them; int64
 
@@ -69,7 +69,7 @@ def sums_of_runs(cycles: np.ndarray, first: np.ndarray) -> np.ndarray:
     """Return the sums of runs of rows, at most MAX_CYCLES, int64; `first` are their first rows, from 0 on."""
     if int(cycles.max(initial=0)) < _EXACT // max(1, len(cycles)):
         return np.add.reduceat(cycles, first, dtype=np.int64) if len(first) else np.zeros(0, dtype=np.int64)
-    return sums(repeated(np.arange(len(first)), np.diff(first, append=len(cycles))), cycles, len(first))
+    return sums(np.repeat(np.arange(len(first)), np.diff(first, append=len(cycles))), cycles, len(first))
 
 
 def no_sums(columns: int) -> Sums:

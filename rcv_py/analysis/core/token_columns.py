@@ -9,7 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.core.saturated import later, narrow, sums, sums_of_runs
 from rcv_py.base.record import Record
-from rcv_py.base.runs import ascending, borders, repeated, run_starts
+from rcv_py.base.runs import ascending, borders, run_starts
 from rcv_py.model.columns import field_names
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import TracedWave, WaveBatch
@@ -64,7 +64,7 @@ class TokenColumns(Record):
     @cached_property
     def start(self) -> np.ndarray:
         """Start of each token in aligned cycles, int64."""
-        start = repeated(_numbers(wave.tokens.base for wave in self.waves), np.diff(self.first))
+        start = np.repeat(_numbers(wave.tokens.base for wave in self.waves), np.diff(self.first))
         start += _joined([wave.tokens.offset for wave in self.waves], np.int64)
         return start
 
@@ -134,7 +134,7 @@ class TokenColumns(Record):
     @cached_property
     def owner(self) -> np.ndarray:
         """Position in `waves` of the wave of each token, int64."""
-        return repeated(np.arange(len(self.waves)), np.diff(self.first))
+        return np.repeat(np.arange(len(self.waves)), np.diff(self.first))
 
     @cached_property
     def is_last(self) -> np.ndarray:
@@ -216,11 +216,11 @@ def states_of(waves: Iterable[TracedWave]) -> StateColumns:
     tables = [wave.states for wave in waves]
     first = borders([len(table) for table in tables])
     base = _numbers(table.base for table in tables)
-    begin = repeated(base, np.diff(first)) + _joined([table.offset for table in tables], np.int64)
+    begin = np.repeat(base, np.diff(first)) + _joined([table.offset for table in tables], np.int64)
     end = np.append(begin[1:], 0)[: len(begin)]
     some = np.flatnonzero(np.diff(first))
     end[first[some + 1] - 1] = (base + _numbers(table.length for table in tables))[some]
-    owner = repeated(np.arange(len(tables)), np.diff(first))
+    owner = np.repeat(np.arange(len(tables)), np.diff(first))
     return StateColumns(owner, _joined([table.state for table in tables], np.uint8), begin, end)
 
 
@@ -236,7 +236,7 @@ class SpanSums:
     def _kinds(self) -> np.ndarray:
         """Cycles of each kind before each cut, int64 [cuts, kinds]."""
         count = len(self._cut) - 1
-        segment = repeated(np.arange(count), np.diff(self._cut))
+        segment = np.repeat(np.arange(count), np.diff(self._cut))
         by_kind = sums_by_kind(segment, self._tokens.kind, self._tokens.duration, count)
         return np.pad(np.cumsum(by_kind, axis=0), ((1, 0), (0, 0)))
 

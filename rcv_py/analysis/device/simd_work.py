@@ -31,7 +31,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.branches import ends_of, rests
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
 from rcv_py.base.record import Record, Value
-from rcv_py.base.runs import ascending, repeated
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, join_texts, plural
 from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.modes import ReferenceRule
@@ -107,7 +107,7 @@ def work_of(
     worked = at[: len(at) if is_ours else 0]
     shift = axis.shift(tokens)
     issue = tokens.issue.take(worked) + shift.take(tokens.owner.take(worked))
-    begin = repeated(shift, np.diff(tokens.first))
+    begin = np.repeat(shift, np.diff(tokens.first))
     begin += tokens.issue
     end = begin + tokens.busy
     under_end, rest = rests(tokens, ends)

@@ -22,7 +22,7 @@ from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.program.matrix_forms import passes_of
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.record import Record
-from rcv_py.base.runs import ascending, repeated
+from rcv_py.base.runs import ascending
 from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -109,7 +109,7 @@ def _of_waves(waves: Sequence[TracedWave], trace: Trace) -> dict[tuple[int, int]
     at_simd[shared] = 0
     place = at_simd + np.arange(len(UNITS))[:, None] * len(simds)
     place = place.astype(np.min_scalar_type(place.max(initial=0)))
-    owner = repeated(np.arange(len(waves), dtype=np.int32), np.diff(piece.first))
+    owner = np.repeat(np.arange(len(waves), dtype=np.int32), np.diff(piece.first))
     key = place[unit_of_kind.astype(np.uint8)[piece.kind], owner]
     found = {}
     for at in np.flatnonzero(np.bincount(key, minlength=1)).tolist():

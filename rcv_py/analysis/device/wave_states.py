@@ -21,7 +21,7 @@ from rcv_py.analysis.core.reduction import Reduction, added
 from rcv_py.analysis.core.saturated import Sums, dense, nonzero, sums
 from rcv_py.analysis.core.token_columns import states_of
 from rcv_py.base.record import Record, Value
-from rcv_py.base.runs import repeated, run_starts
+from rcv_py.base.runs import run_starts
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
@@ -72,7 +72,7 @@ def _map_changes(_trace: Trace, parcel: Parcel, *, se: int | None) -> _Changes:
     stop = np.cumsum(length)
     base = np.array([states.base for states in parts], np.int64)
     ends = base + np.array([states.length for states in parts], np.int64)
-    begins = np.concatenate([states.offset for states in parts]) + repeated(base, length)
+    begins = np.concatenate([states.offset for states in parts]) + np.repeat(base, length)
     codes = np.concatenate([states.state for states in parts])
     codes = np.where(codes < _STATES, codes, WaveState.EMPTY).astype(np.uint8)
     # Append an end to each wave, after which it is EMPTY, so that every boundary connects two states.

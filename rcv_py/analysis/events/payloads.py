@@ -14,7 +14,7 @@ from bisect import bisect_left
 
 import numpy as np
 
-from rcv_py.base.runs import repeated, run_starts
+from rcv_py.base.runs import run_starts
 from rcv_py.model.device import MarkerName
 
 ADDRESSES = "addr_trace_"  # beginning of the names of address blocks
@@ -51,7 +51,7 @@ def data_words(
     size, first = len(words), run_starts(wave)
     if not size:
         return np.zeros(0, dtype=bool)
-    stop = repeated(np.append(first[1:], size), np.diff(np.append(first, size)))
+    stop = np.repeat(np.append(first[1:], size), np.diff(np.append(first, size)))
     header = np.flatnonzero(words > 0)
     end = header + 1 + words[header]
     fits = (end == stop[header]) | ((end < stop[header]) & (use[np.minimum(end, size - 1)] != NOTHING))

@@ -20,7 +20,7 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.base.record import Record
-from rcv_py.base.runs import borders, distinct, ranges, repeated
+from rcv_py.base.runs import borders, distinct, ranges
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable
 
@@ -74,7 +74,7 @@ def source_stacks(code: CodeTable, own: np.ndarray) -> Stacks:
     rows = costly(code, own)
     outer, length = code.chain_first[1:][rows] - 1, np.diff(code.chain_first)[rows]
     # The outermost place is the last of a chain: chains are reversed and put after their file.
-    at = repeated(outer, length) - ranges(0, length)
+    at = np.repeat(outer, length) - ranges(0, length)
     places = key(What.LINE, code.chain_file[at], code.chain_line[at])
     has = length > 0
     root = np.full(len(rows), key(What.NO_SOURCE))

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rcv_py.base.record import Record, Value
-from rcv_py.base.runs import borders, ranges, repeated, starts_run
+from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.waves import LodColumns, WaveColumns, WaveLod, facts_of
@@ -114,7 +114,7 @@ class _Grid(Value):
     def shifts(self, counts: np.ndarray) -> np.ndarray:
         """The shift of each span, for `counts` spans a wave; a single value if all are equal."""
         shift = self.shift.astype(np.int32)
-        return shift[:1] if len(shift) and np.all(shift == shift[0]) else repeated(shift, counts)
+        return shift[:1] if len(shift) and np.all(shift == shift[0]) else np.repeat(shift, counts)
 
 
 class _Spans(Record):
@@ -200,7 +200,7 @@ def _running(parts: Sequence[tuple[_Spans, np.ndarray]], grid: _Grid, codes: int
 
 def _cut(spans: _Spans, grid: _Grid, base: np.ndarray, codes: int) -> Iterator[Piece]:
     """The pieces of spans inside single buckets; their numbers fit 32 bits if times are _NARROW."""
-    origin, shift = repeated(grid.origin(base), spans.count), grid.shifts(spans.count)
+    origin, shift = np.repeat(grid.origin(base), spans.count), grid.shifts(spans.count)
     begin, end = spans.begin + origin, spans.end + origin
     bucket, last = begin >> shift, (end - 1) >> shift
     cycles: np.ndarray = end - begin
@@ -235,8 +235,8 @@ def _grown(kind: np.ndarray, state: np.ndarray, grid: _Grid, full: np.ndarray) -
     `full` are the cycles of a finest bucket of each wave.
     """
     count = np.diff(grid.first)
-    wave, number = repeated(np.arange(len(count)), count), ranges(grid.begin >> grid.shift, count)
-    levels, full = np.zeros(len(count), np.int64), repeated(full, count)
+    wave, number = np.repeat(np.arange(len(count)), count), ranges(grid.begin >> grid.shift, count)
+    levels, full = np.zeros(len(count), np.int64), np.repeat(full, count)
     every: list[tuple[np.ndarray, ...]] = []
     while True:
         of_wave = np.bincount(wave, minlength=len(count))

@@ -260,8 +260,5 @@ def columns(
         texts("name", "Folder", (entry.name for entry in entries), "Name of the folder.", 260),
     )  # fmt: skip
     late = {"class", "finding", "duration", "note"}  # known later: they keep their place
-    return tuple(one for one in found if one.id in late or any(map(_is_said, one.values)))
-
-
-def _is_said(value: str | int) -> bool:
-    return value != "" and (isinstance(value, str) or value >= 0)
+    unknown = ("", -1)
+    return tuple(one for one in found if one.id in late or any(value not in unknown for value in one.values))

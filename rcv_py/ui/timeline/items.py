@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsWidget, Q
 
 from rcv_py.base import colors
 from rcv_py.base.record import Value
-from rcv_py.base.runs import ascending, ranges, repeated
+from rcv_py.base.runs import ascending, ranges
 from rcv_py.base.text import Message, count, elide_right, nanoseconds, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import MIDDLE_RIGHT, draw_text, set_text
@@ -159,7 +159,7 @@ def box_lines(
     edges[-1] = lines * width
     codes = np.full(2 * len(thick) + 1, nothing, np.uint8)
     codes[1::2] = code[thick]
-    made = repeated(codes, np.diff(edges))
+    made = np.repeat(codes, np.diff(edges))
     thin = np.flatnonzero(is_thin & (begin < end))
     thin = thin[np.argsort(code[thin], kind="stable")]
     made[begin[thin]] = code[thin]

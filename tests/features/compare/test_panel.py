@@ -200,7 +200,9 @@ def test_another_capture_is_compared_with_the_same_baseline(
     compared: ComparePanel, open_settled: Callable
 ) -> None:
     open_settled(BEFORE[0], [BEFORE[1]])
-    assert compared.verdict.text().startswith("No difference beyond noise: the launch of B takes as many cycles")
+    assert compared.verdict.text().startswith(
+        "No difference beyond noise: the launch of B takes as many cycles"
+    )
 
 
 def test_no_baseline_no_comparison(compared: ComparePanel, ui: UiContext) -> None:

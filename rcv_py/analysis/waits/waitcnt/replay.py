@@ -10,7 +10,7 @@ import numpy as np
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
 from rcv_py.analysis.waits.waitcnt import generations
 from rcv_py.base.record import Value
-from rcv_py.base.runs import borders, of_ranges, order, repeated, starts_run
+from rcv_py.base.runs import borders, of_ranges, order, starts_run
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable
@@ -37,7 +37,7 @@ class WaitLinks(ColumnTable):
     @property
     def row_of(self) -> np.ndarray:
         """The row each producer belongs to, int64."""
-        return repeated(np.arange(len(self)), np.diff(self.first))
+        return np.repeat(np.arange(len(self)), np.diff(self.first))
 
     def of(self, row: int) -> np.ndarray:
         """The producers of one row."""
