@@ -66,17 +66,22 @@ def all_captures(paths: Iterable[Path]) -> list[Path]:
     return list(dict.fromkeys(found for path in paths for found in captures(path) or (locate(path).folder,)))
 
 
-def captures_below(folders: Sequence[Path], depth: int = MAX_DEPTH) -> tuple[Path, list[Path]]:
+def captures_below(folders: Sequence[Path], depth: int = MAX_DEPTH) -> tuple[Path, list[Path], list[str]]:
     """Return the common folder of the paths, and the captures up to `depth` folders below them, each once.
 
-    Raise TraceError if there is none.
+    The third are sentences about folders that may not be read, which are also printed.  Raise TraceError if
+    there is no capture.
     """
     one = len(folders) == 1
     root = folders[0] if one else Path(os.path.commonpath([folder.absolute() for folder in folders]))
-    paths = list(dict.fromkeys(path for folder in folders for path in locate(folder).captures(depth)))
+    closed: list[Path] = []
+    paths = list(dict.fromkeys(path for folder in folders for path in locate(folder).captures(depth, closed)))
+    problems = [Message("{0} may not be read.", path) for path in closed]
+    for problem in problems:
+        complain(problem)
     if not paths:
         raise NotATrace(root, Message("no capture lies up to {0} folders below it", depth))
-    return root, paths
+    return root, paths, [*problems]
 
 
 def below(root: Path, path: Path) -> str:

@@ -62,10 +62,10 @@ class Located(NamedTuple):
     is_capture: bool = False  # whether the folder is one
     error: TraceError | None = None  # the reason why no capture can be at or below the path
 
-    def captures(self, depth: int = MAX_DEPTH) -> tuple[Path, ...]:
+    def captures(self, depth: int = MAX_DEPTH, closed: list[Path] | None = None) -> tuple[Path, ...]:
         """Return the capture, or the captures up to `depth` folders below, sorted and unopened.
 
-        Raises `error`, if there is one.
+        `closed` gets the folders below that may not be read.  Raises `error`, if there is one.
         """
         if self.error is not None:
             raise self.error
@@ -73,7 +73,8 @@ class Located(NamedTuple):
             return (self.folder,)
         if not self.folder.is_dir():
             return _compiled(self.folder)
-        found = (*(raw.path for raw in undecoded(self.folder)), *_below(self.folder, depth))
+        below = _below(self.folder, depth, [] if closed is None else closed)
+        found = (*(raw.path for raw in undecoded(self.folder)), *below)
         if found := found or listed_in(self.folder):
             return found
         from rcv_py.formats.compiled import compiled_below  # noqa: PLC0415 - most folders hold captures
@@ -240,7 +241,7 @@ def _raws(folder: Path) -> tuple[RawCapture, ...]:
     return ()
 
 
-def _below(folder: Path, depth: int) -> Iterator[Path]:
+def _below(folder: Path, depth: int, closed: list[Path]) -> Iterator[Path]:
     """Capture folders and packed captures below, in order, each once.
 
     A link to a folder is followed, but no link inside it, and no link to a folder that is already searched:
@@ -252,7 +253,7 @@ def _below(folder: Path, depth: int) -> Iterator[Path]:
     raws: list[Path] = []
     while todo and looked < MAX_FOLDERS:
         parent = todo.pop()
-        for child in _folders(parent):
+        for child in _folders(parent, closed):
             looked += 1
             if child.is_packed or is_capture(child.path):
                 real = os.path.realpath(child.path)
@@ -273,15 +274,20 @@ class _Folder(NamedTuple):
     is_packed: bool = False
 
 
-def _folders(parent: _Folder) -> list[_Folder]:
-    with suppress(OSError), os.scandir(parent.path) as entries:
-        return [
-            _Folder(Path(entry.path), parent.level + 1, parent.is_linked or entry.is_symlink(), is_packed)
-            for entry in entries
-            if not entry.name.startswith(".")
-            if (is_packed := entry.name.lower().endswith(PACKED) and entry.is_file(follow_symlinks=False))
-            or _is_followed(entry, parent)
-        ]
+def _folders(parent: _Folder, closed: list[Path]) -> list[_Folder]:
+    try:
+        with os.scandir(parent.path) as entries:
+            return [
+                _Folder(Path(entry.path), parent.level + 1, parent.is_linked or entry.is_symlink(), is_packed)
+                for entry in entries
+                if not entry.name.startswith(".")
+                if (is_packed := entry.name.lower().endswith(PACKED) and entry.is_file(follow_symlinks=False))
+                or _is_followed(entry, parent)
+            ]
+    except PermissionError:
+        closed.append(parent.path)
+    except OSError:  # it vanished
+        pass
     return []
 
 

@@ -15,7 +15,7 @@ from rcv_py.work.library import library_rows
 def run(options: IndexOptions) -> CommandAnswer:
     """Rank the captures."""
     folders = [options.seen(folder) for folder in (options.folder, *options.more)]
-    root, paths = captures_below(folders, options.depth)
+    root, paths, closed = captures_below(folders, options.depth)
     chosen = paths[: options.limit or None]
     with progress() as report:
         found = library_rows(
@@ -43,5 +43,5 @@ def run(options: IndexOptions) -> CommandAnswer:
             "markdown": lambda: f"# {md_text(heading)}\n\n{table.markdown()}",
             "html": lambda: library_page(heading, table),
         },
-        about={"names": [row.name for row in rows], "problems": errors},
+        about={"names": [row.name for row in rows], "problems": [*closed, *errors]},
     )

@@ -20,7 +20,8 @@ from rcv_py.work.library import builds, in_time
 
 def run(options: TrendOptions) -> CommandAnswer:
     """Compare the captures; the exit code is 3 if the gate trips."""
-    root, paths = captures_below([options.seen(folder) for folder in (options.folder, *options.more)])
+    folders = [options.seen(folder) for folder in (options.folder, *options.more)]
+    root, paths, closed = captures_below(folders)
     paths = in_time(paths) if options.sort == "time" else sorted(paths)
     wanted = options.waves or WORKING
     threshold = None if options.least is None else options.least / 100
@@ -44,7 +45,7 @@ def run(options: TrendOptions) -> CommandAnswer:
         forms={"markdown": table.markdown},
         about={
             "names": [build.name for build in found],
-            "problems": problems(found),
+            "problems": [*closed, *problems(found)],
             "waves": waves_of(wanted, [(build.name, build.traced, build.costs) for build in found]),
         },
         code=ExitCode.GATE if is_worse else ExitCode.DONE,

@@ -1,6 +1,7 @@
 """`rcv index`: the overview of a library."""
 
 import json
+import os
 import shutil
 from html.parser import HTMLParser
 from itertools import accumulate
@@ -236,6 +237,30 @@ def test_a_capture_in_which_nothing_ran_has_a_serious_note(tmp_path: Path) -> No
     write_sample("placeholder", tmp_path / "placeholder")
     (row,) = printed_json("index", tmp_path)["captures"]
     assert row["serious_notes"] == 1
+
+
+@pytest.mark.parametrize("command", ["index", "trend"])
+def test_a_folder_that_may_not_be_read_is_named(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may read any, so the system call refuses it here."""
+    write_sample("placeholder", tmp_path / "seen")
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    scandir = os.scandir
+
+    def refusing(path: Any = ".") -> Any:
+        if str(path) == str(closed):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    done = run_once(command, str(tmp_path), "--json", *HERE)
+    said = f"{closed} may not be read."
+    assert said in " ".join(done.err.split())
+    document = json.loads(done.out)
+    assert said in document["about"]["problems"]
+    assert len(document["captures"]) == 1
 
 
 def test_nothing_below_is_a_sentence(tmp_path: Path) -> None:
