@@ -30,22 +30,12 @@ from rcv_py.model.columns import ColumnTable
 FAR = 1 << 62
 
 
-class PathCause(IntEnum):
-    """The cause of a piece of the path."""
-
-    ISSUE = 0
-    GAP = 1
-    DEPENDENCY = 2
-    LATENCY = 3
-    QUEUE = 4
-    BARRIER = 5
-    ARBITRATION = 6
-    LAUNCH = 7
-    HANDOVER = 8
-    DISPATCH = 9
-    END = 10
-
-
+PathCause = IntEnum(
+    "PathCause",
+    "ISSUE GAP DEPENDENCY LATENCY QUEUE BARRIER ARBITRATION LAUNCH HANDOVER DISPATCH END",
+    start=0,
+)
+"""The cause of a piece of the path."""
 CAUSES = {
     PathCause.ISSUE: ("issue", "The instruction issued or executed."),
     PathCause.GAP: (

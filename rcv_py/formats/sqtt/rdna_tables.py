@@ -10,37 +10,14 @@ from rcv_py.base.record import Value
 from rcv_py.base.tables import table
 from rcv_py.model.kinds import TokenKind
 
-
-class Token(IntEnum):
-    """The type of a token."""
-
-    UNKNOWN = 0
-    NOP = 1
-    TIME = 2
-    TIMESTAMP = 3
-    HEADER = 4
-    INST = 5
-    VALU_INST = 6
-    IMM_ONE = 7
-    IMMEDIATE = 8
-    WAVE_READY = 9
-    NEW_PC = 10
-    WAVE_START = 11
-    WAVE_START_EXT = 12
-    WAVE_END = 13
-    WAVE_ALLOC = 14
-    SHADER_DATA = 15
-    SHADER_DATA_SHORT = 16
-    MISC = 17
-    EVENT = 18
-    EVENT_SYNC = 19
-    REG = 20
-    REG_INIT = 21
-    UTIL_COUNTER = 22
-    ALU_DONE = 23
-    MEMORY_DONE = 24
-    EXEC_POPCOUNT = 25
-    LDS_CONFIG = 26
+Token = IntEnum(
+    "Token",
+    "UNKNOWN NOP TIME TIMESTAMP HEADER INST VALU_INST IMM_ONE IMMEDIATE WAVE_READY NEW_PC WAVE_START "
+    "WAVE_START_EXT WAVE_END WAVE_ALLOC SHADER_DATA SHADER_DATA_SHORT MISC EVENT EVENT_SYNC REG REG_INIT "
+    "UTIL_COUNTER ALU_DONE MEMORY_DONE EXEC_POPCOUNT LDS_CONFIG",
+    start=0,
+)
+"""The type of a token."""
 
 
 class Act(IntEnum):
