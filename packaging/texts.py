@@ -37,7 +37,7 @@ LEFT_OUT = (
 HELP = re.compile(
     r"(?:cli/options/program|features/\w+/options)\.py"
 )  # with the help of commands as docstrings
-ENGLISH = "AgentTool"  # what calls of it say, agents read
+ENGLISH = ("AgentTool", "Enum", "IntEnum")  # what calls of these say, agents and programs read
 COUNTED = {  # nouns of tables that are counted, and their plurals
     "branch": "branches", "class": "classes", "dispatch": "dispatches", "event": "", "group": "", "kind": "",
     "marker": "", "shader value": "", "source line": "", "state": "",
@@ -121,7 +121,8 @@ def _unseen(node: ast.AST, *, has_help: bool) -> Iterator[ast.AST]:
             if isinstance(part, ast.FormattedValue) and part.format_spec is not None:
                 yield from ast.walk(part.format_spec)
     elif isinstance(node, ast.Call):
-        unseen = {ENGLISH: [node], "Message": node.args[:1], "plural": node.args[1:]}.get(_name(node), [])
+        english = {name: [node] for name in ENGLISH}
+        unseen = {**english, "Message": node.args[:1], "plural": node.args[1:]}.get(_name(node), [])
         yield from (one for given in unseen for one in ast.walk(given))
 
 

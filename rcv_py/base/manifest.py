@@ -64,8 +64,8 @@ class PanelEntry(Value):
     id: str
     title: str
     tip: str  # a sentence: what the panel shows
-    area: str
     order: int
+    area: str = "bottom"
     target: str = "panel"  # the module of its class; `module:Class` if that is not named after the id
     needs: tuple[Affects, ...] = ()
     icon: str = "line"

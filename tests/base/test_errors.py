@@ -10,13 +10,14 @@ import rcv_py.base.errors
 import rcv_py.work
 from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
-from rcv_py.base.errors import BrokenFile, Cancelled, MissingFile, NotATrace, RcvError
+from rcv_py.base.errors import BrokenFile, Cancelled, ClosedFile, MissingFile, NotATrace, RcvError
 from rcv_py.work.pool import CallTimedOut
 
 OWN_SENTENCE = {
     NotATrace: ("/some/folder",),
     BrokenFile: ("code.json", "it ends in the middle", "JSONDecodeError(…)"),
     MissingFile: ("code.json",),
+    ClosedFile: ("code.json",),
     CallTimedOut: (300.0,),
     NoColumn: ("stal", ("stall", "idle")),
     NoRow: (7, 3),

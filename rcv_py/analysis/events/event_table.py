@@ -118,15 +118,7 @@ MAX_WORDS = 4  # of payload, that a text lists
 _FLAGS = ("", "immediate", "privileged", "immediate, privileged")
 
 
-class EntryKind(IntEnum):
-    """The type of a row."""
-
-    DISPATCH = 0
-    EVENT = 1
-    MARKER = 2
-    SHADER = 3
-
-
+EntryKind = IntEnum("EntryKind", "DISPATCH EVENT MARKER SHADER", start=0)  # the type of a row
 ENTRY_TEXT = {kind: kind.name.lower() for kind in EntryKind}
 
 

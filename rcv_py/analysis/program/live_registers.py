@@ -31,15 +31,7 @@ from rcv_py.base.record import Value
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import memoized
 
-
-class RegisterFile(IntEnum):
-    """The kinds of registers that are allocated."""
-
-    VGPR = 0
-    AGPR = 1
-    SGPR = 2
-
-
+RegisterFile = IntEnum("RegisterFile", "VGPR AGPR SGPR", start=0)  # the kinds that are allocated
 FILE_NAMES = ("VGPR", "AGPR", "SGPR")
 _BEGINS = (V, A, S, SPECIAL["vcc"])
 _MASKS = tuple(((1 << stop - first) - 1) << first for first, stop in pairwise(_BEGINS))

@@ -30,12 +30,12 @@ from rcv_py.model.columns import ColumnTable
 FAR = 1 << 62
 
 
+# The cause of a piece of the path.
 PathCause = IntEnum(
     "PathCause",
     "ISSUE GAP DEPENDENCY LATENCY QUEUE BARRIER ARBITRATION LAUNCH HANDOVER DISPATCH END",
     start=0,
 )
-"""The cause of a piece of the path."""
 CAUSES = {
     PathCause.ISSUE: ("issue", "The instruction issued or executed."),
     PathCause.GAP: (

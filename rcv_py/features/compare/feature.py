@@ -15,7 +15,6 @@ FEATURE = Feature(
             title="Compare",
             tip="The open capture against a baseline, beyond noise.",
             reading="Grey is within noise; the sentence on top is about the launch, and it decides.",
-            area="bottom",
             order=80,
             shows=("comparison",),
             keys=("Ctrl+Alt+4",),

@@ -11,7 +11,6 @@ FEATURE = Feature(
             title="Events",
             tip="Dispatches, hardware events and markers, by time.",
             reading="Rows are in the order of time: a click shows the moment in the time views.",
-            area="bottom",
             order=90,
             needs=(Affects.MARKERS,),
             is_at_start=False,

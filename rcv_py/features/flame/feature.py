@@ -12,7 +12,6 @@ FEATURE = Feature(
             tip="Costs by source place and instruction, one inside the other.",
             reading="The width is cost, a row is a level of inlining with instructions at the end; order is "
             "not time.",
-            area="bottom",
             order=60,
             needs=(Affects.CODE,),
             keys=("Ctrl+Alt+Shift+9",),

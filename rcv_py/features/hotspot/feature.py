@@ -26,7 +26,6 @@ FEATURE = Feature(
             reading="A bar is a range of instructions, its height their latency summed over waves, its "
             "colours their kinds; a click selects the range everywhere, the wheel zooms, and a tall "
             "bar is where to look first.",
-            area="bottom",
             order=10,
             needs=(Affects.WAVES, Affects.CODE),
             keys=("Ctrl+Alt+Shift+1",),

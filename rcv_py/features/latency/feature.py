@@ -14,7 +14,6 @@ FEATURE = Feature(
             "what the recorded addresses of lanes touch.",
             reading="Rows are ranked by latency that other waves do not hide: only that can make the kernel "
             "faster.",
-            area="bottom",
             order=40,
             needs=(Affects.WAVES, Affects.CODE),
             keys=("Ctrl+Alt+Shift+7",),

@@ -14,7 +14,6 @@ FEATURE = Feature(
             tip="Iterations of loops, and segments between barriers: how long each took, and what on.",
             reading="A column is an iteration: a flat row is a steady loop, a first column that towers above "
             "the rest is a cold start.",
-            area="bottom",
             order=30,
             needs=(Affects.CODE,),
             keys=("Ctrl+Alt+Shift+6",),

@@ -13,7 +13,6 @@ FEATURE = Feature(
             tip="The kernel and its loops against the peaks of computing and of memory.",
             reading="A point below the slope is bound by memory, a point below the flat roof by computing; "
             "the distance to the line is the room.",
-            area="bottom",
             order=55,
             needs=(Affects.WAVES, Affects.CODE),
             keys=("Ctrl+Alt+7",),

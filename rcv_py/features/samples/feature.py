@@ -12,7 +12,6 @@ FEATURE = Feature(
             tip="PC samples by instruction, and where they differ from the traced waves.",
             reading="An instruction with a larger share of the samples than of the traced cycles costs more "
             "elsewhere than on the traced compute units.",
-            area="bottom",
             keys=("Alt+Shift+0",),
             order=98,
             is_at_start=False,

@@ -16,7 +16,6 @@ FEATURE = Feature(
             tip="The capture in numbers, on one page.",
             reading="Every number says what it is a part of; begin with the duration and the cycles without "
             "issue.",
-            area="bottom",
             order=50,
             keys=("Ctrl+Alt+Shift+8",),
         ),

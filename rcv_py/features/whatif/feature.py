@@ -19,7 +19,6 @@ FEATURE = Feature(
                 "Bars compare the wave as it ran with the wave as it would run; a change is a part of the "
                 "kernel's duration, with its range."
             ),
-            area="bottom",
             order=26,
             target="panel:WhatIfPanel",
             shows=("prediction",),

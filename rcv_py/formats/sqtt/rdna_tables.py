@@ -10,6 +10,7 @@ from rcv_py.base.record import Value
 from rcv_py.base.tables import table
 from rcv_py.model.kinds import TokenKind
 
+# The type of a token.
 Token = IntEnum(
     "Token",
     "UNKNOWN NOP TIME TIMESTAMP HEADER INST VALU_INST IMM_ONE IMMEDIATE WAVE_READY NEW_PC WAVE_START "
@@ -17,7 +18,6 @@ Token = IntEnum(
     "UTIL_COUNTER ALU_DONE MEMORY_DONE EXEC_POPCOUNT LDS_CONFIG",
     start=0,
 )
-"""The type of a token."""
 
 
 class Act(IntEnum):

@@ -31,16 +31,7 @@ EDGE_PX = 6  # px: distance at which a press grabs an edge
 ALL = 0.995  # share of the picture from which on a window is all of it
 
 
-class Grip(Enum):
-    """The grabbed part of the window."""
-
-    NONE = 0
-    BEGIN = 1
-    END = 2
-    BODY = 3
-    NEW = 4
-
-
+Grip = Enum("Grip", "NONE BEGIN END BODY NEW")  # the grabbed part of the window
 CURSORS = {
     Grip.BEGIN: Qt.CursorShape.SizeHorCursor,
     Grip.END: Qt.CursorShape.SizeHorCursor,

@@ -27,16 +27,7 @@ Keys = Qt.Key
 Modifier = Qt.KeyboardModifier
 
 
-class Drag(Enum):
-    """The meaning of a press of the left or middle button."""
-
-    NONE = 0
-    PAN = 1
-    MEASURE = 2
-    RANGE = 3
-    BRUSH = 4
-
-
+Drag = Enum("Drag", "NONE PAN MEASURE RANGE BRUSH")  # the meaning of a press of the left or middle button
 COMMIT_MS = 160  # ms after the last wheel step that the view counts as chosen
 
 
