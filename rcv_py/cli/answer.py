@@ -263,6 +263,8 @@ class CommandAnswer(Value, kw_only=True):
         head, trace, facts = {"schema": self.schema.id, "rcv": __version__}, self.of, {**self.about}
         if isinstance(trace, ChosenWaves):
             facts = {"waves": trace.about, "alarm": trace.alarm, **facts}
+            if trace.answers is not None and trace.answers.doubt:
+                facts["problems"] = [*facts.get("problems", ()), trace.answers.doubt]
             trace = trace.trace
         if trace is None:
             return {**head, "about": about(options, **facts), **self.document()}

@@ -180,19 +180,19 @@ class ChosenWaves(Record):
     @property
     def missing(self) -> str:
         """Which waves could not be read, a sentence; "" if all could."""
-        return "" if self.answers is None else missing_text(self.answers, len(self.trace.waves))
+        return "" if self.populations is None else missing_text(self.read, len(self.trace.waves))
 
     @property
     def heading(self) -> str:
-        """Which waves the table covers, and which are missing; "" if it covers all."""
-        if self.choice is None or self.populations is None:
+        """Which waves the table covers, and which are missing or may be wrong; "" if it covers all."""
+        if self.choice is None or self.populations is None or self.answers is None:
             return ""
         is_part = self.rows is not None or (self.read and not self.populations.has_working)
         is_all = self.choice.name == ALL or self.rows is None or self.is_selected
         hint = "" if is_all else "; --waves all sums all of them"
         is_named = is_part and (self.choice.name != ALL or self.rows is not None)
         of = Message("Of {0}{1}.", self.choice.text, hint) if is_named else ""
-        return join_texts(" ", filter(None, [of, self.missing]))
+        return join_texts(" ", filter(None, [of, self.missing, self.answers.doubt]))
 
     @property
     def whose(self) -> str:
@@ -299,19 +299,22 @@ def looking(trace: Trace, rows: Iterable[int] | None = None) -> Iterator[Answers
 def announced(waves: ChosenWaves, options: OfWaves) -> Iterator[Answers]:
     """Provide answers about all waves, for a command whose totals need no wave.
 
-    After the block it reports which waves could not be read: above a table, and on stderr for output that
-    programs read.
+    After the block it reports which waves could not be read or may be wrong: above a table, and on stderr for
+    output that programs read.
     """
     if waves.answers is not None:  # for chosen waves the heading reports it
         yield waves.answers
         return
     with looking(waves.trace) as found:
         yield found
-    lost = missing_text(found, len(waves.trace.waves))
-    if lost and options.form:
-        complain(lost)
-    elif lost:
-        print(translated(Message("{0} Results that need them cover the other waves.", lost)) + "\n")
+    lost = missing_text(found.read, len(waves.trace.waves))
+    if lost and not options.form:
+        lost = Message("{0} Results that need them cover the other waves.", lost)
+    for said in filter(None, (lost, found.doubt)):
+        if options.form:
+            complain(said)
+        else:
+            print(translated(said) + "\n")
 
 
 def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveChoice:
@@ -335,14 +338,13 @@ def refuse(trace: Trace, options: OfWaves, why: str) -> None:
         raise UsageError(text, hint=Message("Leave {0} out.", name))
 
 
-def missing_text(found: Answers, of: int) -> str:
-    """Return sentences on waves that could not be read, or may be wrong; "" if there are none."""
-    if found.read >= of:
-        return found.doubt
-    gone, waves = of - found.read, plural(of, "traced wave")
-    files = "its file is" if gone == 1 else "their files are"
-    lost = Message("{0} of {1} could not be read: {2} missing or damaged.", count(gone), waves, files)
-    return join_texts(" ", filter(None, (lost, found.doubt)))
+def missing_text(read: int, of: int) -> str:
+    """Return a sentence that some waves could not be read; "" if all could."""
+    if read >= of:
+        return ""
+    files = "its file is" if of - read == 1 else "their files are"
+    gone, waves = count(of - read), plural(of, "traced wave")
+    return Message("{0} of {1} could not be read: {2} missing or damaged.", gone, waves, files)
 
 
 def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def test_bars_that_need_waves_say_which_are_missing(tmp_path: Path, bars: str) -
     assert len(json.loads(found.out)["rows"]) == 3
 
 
-@pytest.mark.parametrize("command", ["triage", "summary", "causes", "waits"])
+@pytest.mark.parametrize("command", ["triage", "summary", "causes", "waits", "units"])
 def test_results_of_a_wave_with_wrong_numbers_say_so(tmp_path: Path, command: str) -> None:
     """A stall that is longer than its instruction cannot be; the others of the capture are right."""
     folder = Path(damaged(tmp_path, 16))
@@ -43,6 +43,21 @@ def test_results_of_a_wave_with_wrong_numbers_say_so(tmp_path: Path, command: st
     path.write_text(json.dumps(document), encoding="utf-8")
     said = f"1 wave may be wrong: {path.name} has instructions that stall for longer than they last"
     assert said in run(command, str(folder)).out
+    if command in ("causes", "waits"):
+        document = json.loads(run(command, str(folder), "--json").out)
+        assert said in "".join(document["about"]["problems"])
+
+
+def test_a_wave_with_wrong_numbers_is_not_a_missing_one(tmp_path: Path) -> None:
+    folder = Path(damaged(tmp_path, 16))
+    path = min(folder.glob("se*_wv*.json"))
+    body = json.loads(path.read_text(encoding="utf-8"))
+    body["wave"]["begin"] = -5
+    path.write_text(json.dumps(body), encoding="utf-8")
+    shown = run("isa", str(folder), "--bars", "causes", "--top", "3").out
+    assert "may be wrong" in shown
+    assert "cover the other waves" not in shown
+    assert json.loads(run("line", str(folder), "3", "--json").out)["missing"] == ""
 
 
 def test_bars_of_totals_need_no_wave(tmp_path: Path) -> None:

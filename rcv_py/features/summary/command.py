@@ -105,12 +105,11 @@ def _unit_times(options: SummaryOptions) -> CommandAnswer:
     numbers = (int(column[row]) for column in (index.se, index.sa, index.cu))
     place = place_name(*numbers, unit=trace.architecture.unit_name)
     table = units(found.of(analysis), window)
-    lost = missing_text(found, len(rows))
+    lost = missing_text(found.read, len(rows))
 
     def text() -> Iterator[Part]:
         yield Message("{0}, {1}", place, plural(found.read, "wave"))
-        if lost:
-            yield lost
+        yield from filter(None, (lost, found.doubt))
         if found.read:
             yield TextTable(table, trace)
             what = "cycles of issue" if trace.architecture.busy_is_issue else "cycles of execution"

@@ -61,7 +61,7 @@ def _populations(trace: Trace, options: WavesOptions) -> CommandAnswer:
     read = answers(trace, (POPULATIONS,))
     found = read.of(POPULATIONS)
     table = ResultTable.of(results.POPULATIONS, found)
-    missing = missing_text(read, len(trace.waves))
+    missing = missing_text(found.read, len(trace.waves))
     said = Message("\n{0}; cycles are lives of waves. --waves takes an id, working or all.", ran_text(found))
     return listing(
         options,
@@ -69,7 +69,7 @@ def _populations(trace: Trace, options: WavesOptions) -> CommandAnswer:
         table,
         results.POPULATIONS_SCHEMA,
         lambda: {**results.population_facts(trace, found), "total_rows": len(table)},
-        footer=lambda _: [said, missing] if missing else [said],
+        footer=lambda _: [said, *filter(None, (missing, read.doubt))],
         why_none="" if len(table) else missing or table.spec.nothing,
     )
 
