@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Package: ziglang 0.17.1 (its clang 22.1 compiles HIP's device code for AMD GPUs).
-# Expected: a switch that only picks one of eight constants is a chain of comparisons and selections, or a table,
-#   as it is on a CPU. To write it as else-if or as nested ?: can only help, and eight ifs without else, which
-#   test on where the answer is known, are the slowest.
-# Instead: the optimizer makes one switch of all three spellings, and the backend a tree of masked blocks of it:
-#   the mask of lanes is saved, halved and restored at each fork, with branches around what no lane takes. A
-#   wave whose lanes differ walks through all of it. The eight ifs without else stay comparisons and selections,
-#   without any branch, in about a third of the instructions. A table is a load from memory.
+# Expected: A switch that only picks one of eight constants becomes a chain of compares and selects, or a table,
+#   as on a CPU. Writing it as else-if or nested ?: can only help. Eight ifs without else are the slowest,
+#   because they keep testing after the answer is known.
+# Instead: All three spellings become one switch, and the backend turns it into a tree of masked blocks: it
+#   saves, halves and restores the lane mask at each fork, with branches around blocks that no lane takes. A
+#   wave whose lanes differ executes all of them. Eight ifs without else stay compares and selects without a
+#   branch, in about a third of the instructions. A table is a load from memory.
 # Seen (instructions of the kernel, branches):
 #                                      gfx942              gfx1201
 #   cases                              4      8    16      4      8    16
@@ -14,9 +14,9 @@
 #   ifs without else                   21, 0  36    65     20, 0   34   62
 #   table (one load of memory more)    20, 1  20    20     26, 1   26   26
 #   gfx90a, gfx950, gfx1100 and gfx1250 are alike
-# Why it matters: a decoder of 4-bit floats, an activation by its number or a type's size are written as such
-#   chains. A trace of them shows scalar instructions on the mask of lanes, waits for them, and branches, in a
-#   line that stores a constant, and looks like divergence of the data. Without the elses it is gone.
+# Why it matters: Decoders of 4-bit floats and activations selected by number are written as such chains. A
+#   trace shows scalar instructions on the lane mask, waits for them, and branches, on a line that stores a
+#   constant; this looks like divergence of the data. Without the elses it disappears.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
 # Package: ziglang 0.17.1 (its clang 22.1 compiles HIP's device code for AMD GPUs).
-# Expected: loads on four lines of the source are four instructions with four lines, on each GPU: the line table
-#   comes from the same source by the same compiler.
-# Instead: RDNA and gfx1250 have s_clause, which announces a row of memory instructions that are to stay together.
-#   LLVM gives such a row the line of its first instruction, whatever lines the others come from. The first is
-#   the first to be issued, not that of the source. gfx90a, gfx942 and gfx950 have no clauses, and each
-#   load its line.
+# Expected: Loads on four source lines are four instructions with four lines on every GPU: the same compiler
+#   makes the line table from the same source.
+# Instead: RDNA and gfx1250 have s_clause, which announces a group of memory instructions that stay together.
+#   LLVM gives the whole group the line of its first instruction, which is the first to issue and not the first
+#   in the source. gfx90a, gfx942 and gfx950 have no clauses, and each load keeps its line.
 # Seen (four loads on lines 2, 3, 4, 5, three stores on lines 3, 4, 5: their lines in order of addresses):
 #   gfx90a, gfx942, gfx950   2 3 4 5   3 4 5
 #   gfx1100, gfx1201         4 4 4 4   3 3 3
 #   gfx1250                  2 2 2 2   3 3 3
-# Why it matters: a trace of a Radeon shows all loads of a row at one line, three or four times as many as this line
-#   can have, and none at its neighbours, as if these had been optimized away. What a load costs goes to the
-#   line of another array. Which array an instruction loads is told by its registers, or by the same
-#   source compiled for MI300.
+# Why it matters: On a Radeon a trace shows all loads of a group on one line, three or four times as many as
+#   that line can have, and none on its neighbours, as if those had been optimized away. The cost of a load goes
+#   to the line of another array. Its registers, or the same source compiled for MI300, tell which array an
+#   instruction loads.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

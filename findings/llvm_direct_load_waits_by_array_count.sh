@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Package: ziglang 0.17.1 (its clang 22.1 compiles HIP's device code for AMD GPUs).
-# Expected: a load from memory straight into LDS, __builtin_amdgcn_global_load_lds, is waited for by the compiler
-#   before the wave reads the bytes, as LLVM's documentation says of this form (there is another one, whose
-#   waits are the author's). How many arrays a kernel has in LDS has nothing to do with it.
-# Instead: it decides. In a kernel with one array, of a fixed size or of one that the launch gives, nothing is
-#   waited for: the read follows the load, and may get what was there before. With a second array, which
-#   neither of them touches, the same two lines of source have s_waitcnt vmcnt(0) between them, and with two
-#   loads the right count. So they have with one array and -fno-strict-aliasing, which takes the type of what is
-#   read from the compiler. A fence with a barrier, as __syncthreads() is, waits in each case.
+# Expected: The compiler waits for a load from memory straight into LDS, __builtin_amdgcn_global_load_lds,
+#   before the wave reads the bytes, as LLVM documents for this form (in another form the author writes the
+#   waits). How many LDS arrays the kernel has does not matter.
+# Instead: It does matter. In a kernel with one array, of fixed size or sized by the launch, there is no wait:
+#   the read follows the load and may get the old contents. With a second array that neither of them touches,
+#   the same two source lines have s_waitcnt vmcnt(0) between them, and with two loads the right count. One
+#   array with -fno-strict-aliasing, which hides the type of the read from the compiler, also gets the wait. A
+#   fence with a barrier, as in __syncthreads(), always waits.
 # Seen (gfx90a, gfx942 and gfx950; waits for memory between the load and the read of LDS):
 #   one array, of a fixed size or the launch's            none
 #   the same, -fno-strict-aliasing                        s_waitcnt vmcnt(0)
@@ -15,11 +15,11 @@
 #   two arrays, each with a load, the first is read       s_waitcnt vmcnt(1)
 #   both halves of one array, the first is read           none
 #   one array, with fence and barrier                     s_waitcnt vmcnt(0)
-# Why it matters: a kernel where each wave reads only what it loaded itself needs no barrier. It is right as long
-#   as it has two arrays, and wrong once these are joined to one, to make a double buffer of it. In the trace
-#   the wait for memory is gone from the loop, which then looks like a success. The other way round, a
-#   second array, say for a reduction at the end, brings a wait for memory into the loop. With one array write
-#   the wait yourself: __builtin_amdgcn_s_waitcnt.
+# Why it matters: A kernel in which each wave reads only what it loaded itself needs no barrier. It is right
+#   while it has two arrays, and wrong once they are joined into one double buffer. In the trace the wait for
+#   memory has left the loop, which looks like a success. Conversely, a second array, for example for a final
+#   reduction, brings a wait for memory into the loop. With one array, write the wait yourself:
+#   __builtin_amdgcn_s_waitcnt.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

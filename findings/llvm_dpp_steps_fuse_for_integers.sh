@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # Package: ziglang 0.17.1 (its clang 22.1 compiles HIP's device code for AMD GPUs).
-# Expected: a reduction over the 64 lanes of a wave by __builtin_amdgcn_update_dpp is six instructions, each of which
-#   fetches a neighbour's value and combines it, v_add_f32_dpp or v_max_f32_dpp. What a lane without a neighbour
-#   gets, the first argument, is the neutral element of the operation, or the lane's own value for a maximum;
-#   all of them are right, and so none is dearer.
-# Instead: that argument decides. LLVM puts the fetch into the operation where it sees a neutral element, and it sees
-#   those of integers, and none of floating point. A sum of FP32 with 0 has one instruction for each of the four
-#   steps in which all rows take part, as a 0 is what the hardware itself gives there, and three for the two
-#   others; with -0.0, which is the neutral element of a sum, it has three for each. A maximum of integers has
-#   one for each step with the smallest integer, and three with the lane's own value. A maximum of FP32 has four,
-#   whatever is given, as it also quiets signalling NaN, and three with -fno-honor-nans.
+# Expected: A reduction over the 64 lanes of a wave with __builtin_amdgcn_update_dpp takes six instructions,
+#   each of which fetches a neighbour's value and combines it: v_add_f32_dpp or v_max_f32_dpp. The first
+#   argument is what a lane without a neighbour gets: the neutral element of the operation, or for a maximum the
+#   lane's own value. All of these are right and cost the same.
+# Instead: That argument decides. LLVM folds the fetch into the operation if it recognizes a neutral element,
+#   which it does for integers but not for floating point. An FP32 sum with 0 takes one instruction for each of
+#   the four steps in which all rows take part, because the hardware itself supplies that 0, and three for the
+#   other two; with -0.0, the neutral element of a sum, it takes three for each. An integer maximum takes one
+#   for each step with the smallest integer, and three with the lane's own value. An FP32 maximum takes four,
+#   whatever is given, because it also quiets signalling NaNs, and three with -fno-honor-nans.
 # Seen (gfx90a, gfx942 and gfx950, vector instructions of the six steps):
 #   sum of int32, 0               6       maximum of int32, the smallest     6
 #   sum of FP32, 0               10       maximum of int32, own value       18
 #   sum of FP32, -0.0            18       maximum of FP32, -infinity        25 (18 with -fno-honor-nans)
 #                                         maximum of FP32, own value        24 (18 with -fno-honor-nans)
-# Why it matters: a softmax has a maximum and a sum for each row, and the maximum takes more than twice the
-#   instructions of the sum. In a trace v_mov_b32, v_mov_b32_dpp and v_max_f32 of a register with itself look
-#   like the work of another line. A maximum of the bits as integers, of numbers that are not negative, is
-#   six instructions.
+# Why it matters: A softmax has a maximum and a sum per row, and the maximum takes more than twice the
+#   instructions of the sum. In a trace, v_mov_b32, v_mov_b32_dpp and the v_max_f32 of a register with itself
+#   look like the work of another line. For numbers that are not negative, a maximum of their bits as integers
+#   takes six instructions.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
 # Package: ziglang 0.17.1 (its clang 22.1 compiles HIP's device code for AMD GPUs).
-# Expected: the better the compiler knows an address in LDS to be aligned, the wider are the instructions. 16 bytes
-#   whose address is a multiple of 16 are one; of a float they are two or four, and of a char, of which nothing
-#   is known, more than that.
-# Instead: 16 bytes at a float's address are two instructions that name two words each, and 16 bytes at a
-#   half's or a char's address are the single one of 16 bytes, as for those aligned to 16. It is the same
-#   for reads and writes, and for 8 bytes: one of two words, or one of 8 bytes. So a row whose stride is
-#   counted in halves is read by fewer instructions than one whose stride is counted in floats. Global memory
-#   knows no such difference.
+# Expected: The more alignment the compiler knows of an LDS address, the wider the instructions. 16 bytes at a
+#   multiple of 16 are one instruction; at the address of a float two or four; at the address of a char, of
+#   which nothing is known, more than that.
+# Instead: 16 bytes at the address of a float are two instructions of two words each, but at the address of a
+#   half or a char they are one instruction of 16 bytes, as with an alignment of 16. This holds for reads and
+#   writes, and for 8 bytes: one instruction of two words, or one of 8 bytes. A row whose stride is counted in
+#   halves is therefore read by fewer instructions than one counted in floats. Global memory makes no such
+#   difference.
 # Seen (all six targets; gfx11 and later call them load and store, 2addr):
 #   alignment          16            4                                1 and 2
 #   read 16 bytes      ds_read_b128  ds_read2_b32 ds_read2_b32        ds_read_b128
 #   write 16 bytes     ds_write_b128 ds_write2_b32 ds_write2_b32      ds_write_b128
 #   read 8 bytes       ds_read_b64   ds_read2_b32                     ds_read_b64
 #   global, 16 bytes   one load for each alignment
-# Why it matters: rows that are padded by one float against bank conflicts are aligned to 4 bytes, so that the
-#   padding doubles the LDS instructions of each vector access, and what is waited for. In the listing they
-#   look like accesses of single floats, as if the compiler had not seen the vector. Padding by four floats
-#   keeps one instruction. What each of them costs on a device is not seen here.
+# Why it matters: Rows padded by one float against bank conflicts are aligned to 4 bytes, so the padding doubles
+#   the LDS instructions of each vector access. In the listing they look like accesses to single floats, as if
+#   the compiler had missed the vector. Padding by four floats keeps one instruction. This script does not
+#   measure what each of them costs on a device.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # Package: ziglang 0.17.1 (its clang 22.1 compiles HIP's device code for AMD GPUs).
-# Expected: where the compiler makes one instruction of two accesses on two lines of the source, it has one of
-#   the two lines, and the wait in front of it has that line as well. It is done in one way for all kinds of
-#   memory, and whether the two stand on one line of the file or on two changes the number and nothing else.
-# Instead: it depends on the memory. Two loads of global or constant memory have the line of the first, two stores
-#   to global memory that of one of them. Two accesses to LDS (ds_read2, ds_write2) and two buffer loads that
-#   become one have line 0: none. The wait in front goes with them: of a write to LDS it is the wait for
-#   global memory. Written on one line of the file, the pair and its wait have that line.
+# Expected: When the compiler merges two accesses from two source lines into one instruction, it has one of the
+#   two lines, and so has the wait before it. All kinds of memory behave alike, and writing both accesses on one
+#   line of the file changes only the number.
+# Instead: It depends on the memory. Two loads of global or constant memory keep the line of the first, two
+#   stores to global memory that of one of them. Two LDS accesses (ds_read2, ds_write2) and two buffer loads
+#   that are merged get line 0, which means none. The wait before them loses its line too; for a write to LDS
+#   that is the wait for global memory. If both are written on one line of the file, the pair and its wait keep
+#   that line.
 # Seen (gfx90a, gfx942, gfx950, gfx1100, gfx1201, gfx1250; lines in the source: line of the instruction):
 #   writes to LDS on lines 4 and 5: 0, and 0 for the wait for the loads; both on line 4: 4, and 4 for the wait
 #   reads of LDS on lines 7 and 8:  0; both on line 7: 7
 #   buffer loads on lines 3 and 4:  0
 #   global loads on lines 2 and 3:  2; stores on lines 4 and 5: 4 or 5; scalar loads on lines 2 and 3: 2
-# Why it matters: the wait for a tile in front of the write to LDS is mostly the longest of a kernel. A table by
-#   source lines gives it to no line, and the two lines that write LDS have no instruction at all, as if
-#   they had been optimized away. Two statements on one line are the cure while one measures.
+# Why it matters: The wait for a tile before the write to LDS is often the longest of a kernel. A table by
+#   source line charges it to no line, and the two lines that write LDS have no instruction, as if they had been
+#   optimized away. While you measure, write the two statements on one line.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

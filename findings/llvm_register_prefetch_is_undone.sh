@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # Package: ziglang 0.17.1 (its clang 22.1 compiles HIP's device code for AMD GPUs).
-# Expected: a loop that loads for a later round (next = a[k + 1]; use(x); x = next) has that load in flight
-#   during the arithmetic. Four values ahead are four loads in flight from one round to the next, whether the
-#   four have names or are an array whose indices are known. A load that stands in front of a loop, for what
-#   follows the loop, is in flight while the loop runs.
-# Instead: where no use of the last values follows the loop, LLVM passes the address on from round to round,
-#   not the value, and loads where it is used: nothing is in flight, however many rounds ahead the source is.
-#   With such a use one load is, also of two, three and four values ahead: x = y; y = z are copies of
-#   registers, and a copy waits for its load. Unrolled by four, so that each of four names is loaded in its
-#   turn, all four are in flight; the same ring as an array of four is copied, too, and on CDNA no load
-#   outlives the round. And a load in front of a loop that writes no memory is issued behind the loop.
+# Expected: In a loop that loads for a later iteration (next = a[k + 1]; use(x); x = next) that load is in
+#   flight during the arithmetic. Four values ahead are four loads in flight from one iteration to the next,
+#   whether the four have names or are an array with known indices. A load before a loop, for what follows the
+#   loop, is in flight while the loop runs.
+# Instead: If nothing after the loop uses the last values, LLVM carries the address from iteration to iteration,
+#   not the value, and loads where it is used: nothing is in flight, however far ahead the source loads. With
+#   such a use one load is in flight, even for two, three and four values ahead: x = y; y = z are register
+#   copies, and a copy waits for its load. Unrolled by four, so that each of four names is loaded in turn, all
+#   four are in flight; the same ring as an array of four is copied as well, and on CDNA no load outlives the
+#   iteration. A load before a loop that writes no memory is issued after the loop.
 # Seen (loads in flight at the branch back; values ahead in the source):
 #                               1 and 4, no use after   1   2   3   4   ring of 4 names   ring in an array
 #   gfx90a, gfx942, gfx950      0                       1   1   1   1   4                 0
 #   gfx1100, gfx1201, gfx1250   0                       1   1   1   1   4                 3
 #   a load in front of the loop, all six: behind the loop; in front of it if the loop writes LDS
-# Why it matters: in a trace the rounds wait for memory as if nothing, or one value, were loaded ahead. More
-#   values ahead cost registers and copies and hide no more. The listing tells: a wait for 0 loads, mostly with
-#   a copy behind it, in a round that issues one. Rounds that are unrolled by hand, names instead of an
-#   array, and a use behind the loop bring the overlap back.
+# Why it matters: In a trace the iterations wait for memory as if nothing, or one value, had been loaded ahead.
+#   More values ahead cost registers and copies and hide no more. The listing shows it: a wait for 0 loads,
+#   usually followed by a copy, in an iteration that issues one. Unrolling by hand, names instead of an array,
+#   and a use after the loop bring the overlap back.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

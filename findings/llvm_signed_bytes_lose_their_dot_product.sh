@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Package: ziglang 0.17.1 (its clang 22.1 compiles HIP's device code for AMD GPUs).
-# Expected: the sum of products of four bytes with four others is one instruction, v_dot4, which MI100 and all later
-#   Instincts have, and RDNA3 and RDNA4. LLVM finds it in plain code or does not; whether the bytes are signed
-#   or not, and come from a word by shifts or from a vector of chars, makes no difference.
-# Instead: unsigned bytes taken by shifts are the one instruction. Signed bytes by shifts are found, too, but the
-#   words that are handed to it are put together byte by byte, by shifts and byte permutes, to be what the
-#   words of the source are already: 8 or 10 more instructions. Of a vector of chars, which quantized code
-#   has, neither sign is found, as the optimizer's vectorizer comes first; with -fno-slp-vectorize both are the
+# Expected: The sum of the products of four bytes with four others is one instruction, v_dot4, on MI100 and all
+#   later Instincts, RDNA3 and RDNA4. LLVM either finds it in plain code or does not; whether the bytes are
+#   signed, and whether they come from a word by shifts or from a vector of chars, makes no difference.
+# Instead: Unsigned bytes taken by shifts become the one instruction. Signed bytes by shifts are found too, but
+#   their operands are first assembled byte by byte, with shifts and byte permutes, into the words that the
+#   source already had: 8 or 10 more instructions. From a vector of chars, which quantized code uses, neither
+#   sign is found, because the vectorizer of the optimizer runs first; with -fno-slp-vectorize both become the
 #   one instruction.
 # Seen (vector instructions of the kernel, with that of the address | v_dot4 among them):
 #                                  gfx90a, gfx942, gfx950   gfx1100, gfx1201   gfx1250
@@ -16,8 +16,8 @@
 #   signed, vector of chars        12 | 0                   16 | 0             14 | 0
 #   both, -fno-slp-vectorize        2 | 1                    2 | 1              1 | 1
 #   the builtin, signed             2 | 1                    2 | 1              1 | 1
-# Why it matters: int8 kernels are judged by whether their listing has v_dot4, and it is there in the one that
-#   spends ten vector instructions more on each. In a trace v_perm_b32 and shifts stand on the line of the product,
+# Why it matters: People judge an int8 kernel by whether its listing has v_dot4, and the version that spends ten
+#   more vector instructions on each has it. In a trace, v_perm_b32 and shifts are on the line of the product,
 #   like an unpacking that the source asks for. The builtin is one instruction in each case.
 set -euo pipefail
 dir=$(mktemp -d)

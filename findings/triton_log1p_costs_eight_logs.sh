@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # Package: triton 3.9.0 (compiles for AMD GPUs without one).
-# Expected: libdevice.log1p(x) is the logarithm and a few instructions that save the digits of a small x, as
+# Expected: libdevice.log1p(x) is the logarithm and a few instructions that keep the digits of a small x, as
 #   libdevice.expm1 is the exponential and some more, and log10 costs what log does. A power with a constant
-#   exponent, libdevice.pow(x, 2.0), is a multiplication, as clang makes of pow.
-# Instead: log1p is eight times log(1 + x), as dear as a sinh. It never takes v_log_f32, and gets an exponent
-#   through FP64, also on RDNA. pow(x, 2.0) is 153 vector instructions, as pow(x, 0.5) is: the general function
-#   of the device library, inlined as it is. (With the integer 2 it is 139.)
+#   exponent, libdevice.pow(x, 2.0), becomes a multiplication, as clang makes of pow.
+# Instead: log1p costs eight times as much as log(1 + x), as much as sinh. It never uses v_log_f32, and computes
+#   an exponent in FP64, also on RDNA. pow(x, 2.0) takes 153 vector instructions, and so does pow(x, 0.5): the
+#   general function of the device library, inlined as it is. (With the integer 2 it takes 139.)
 # Seen (of FP32: vector instructions beyond those of a copy, FP64 ones among them; gfx942 | gfx1201):
 #   log 13, 0 | 12, 0    log(1 + x)   14, 0 | 13, 0     log1p       115, 2 |  95, 2    log10 13, 0 | 12, 0
 #   exp  9, 0 |  7, 0    exp(x) - 1   10, 0 |  8, 0     expm1        26, 0 |  22, 0    sinh 114, 0 | 95, 0
 #   x * x 1, 0 | 1, 0    sqrt          1, 0 |  1, 0     pow(x, 2.0) 153, 2 | 133, 2    pow(x, 0.5) the same
 #   softplus as log(1 + exp(x)) 23, 0 | 20, 0; as log1p(exp(x)) 118, 2 | 100, 2
-# Why it matters: softplus stands in state-space models and losses, a power of 2 or 0.5 in norms, one such line in
-#   a kernel that else only loads and stores. In a trace it can be the hottest line, all plain vector
-#   instructions, where one of the transcendental unit is looked for. Where 1 + x keeps digits enough,
-#   log(1 + x) does; x * x and tl.sqrt have to be written out.
+# Why it matters: State-space models and losses use softplus, norms use a power of 2 or 0.5; it is one line in a
+#   kernel that otherwise only loads and stores. In a trace it can be the hottest line, all plain vector
+#   instructions where one expects an instruction of the transcendental unit. Where 1 + x keeps enough digits,
+#   use log(1 + x); write x * x and tl.sqrt yourself.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
