@@ -32,7 +32,7 @@ from rcv_py.model.window import TimeWindow
 UNITS = ("MATRIX", "WMMA", "VALU", "LDS", "VMEM", "RAY", "SCAL", "JUMP", "MSG", "IMMED")
 # For people.
 UNIT_TITLE = {"MATRIX": "matrix", "SCAL": "SALU/SMEM", "JUMP": "branch", "MSG": "message", "IMMED": "wait"}
-_VEGA_TITLE = {"VALU": "VALU/matrix", "VMEM": "VMEM/LDS"}  # gfx9 issues both to one unit
+_VEGA_TITLE = {"VALU": "VALU/MFMA", "VMEM": "VMEM/LDS"}  # gfx9 issues both to one unit
 UNKNOWN_CU = -1
 SHARED = -1  # the `simd` of tracks that all SIMDs share
 

@@ -374,7 +374,7 @@ class Overlay(TimeOverlay):
         painter.drawRect(rect.adjusted(-width / 2, -width / 2, width / 2, width / 2))
 
 
-WIDTH = 128  # the longest name of a unit next to its share
+WIDTH = 140  # the longest name of a unit next to its share
 PART_SHARE, LOW_SHARE = 0.38, 0.48  # share of the room for names: labels of rows, of low rows
 
 

@@ -148,10 +148,10 @@ def test_a_wave_elsewhere_says_why_it_has_no_detail(make: Callable) -> None:
 def test_units_show_their_share_of_the_view(make: Callable) -> None:
     panel = make(UtilizationPanel)
     names = [panel.source.names[row].label for row in range(len(panel.source))]
-    assert names == ["VALU/matrix0", "VMEM/LDS0", "SALU/SMEM0", "wait"]
+    assert names == ["VALU/MFMA0", "VMEM/LDS0", "SALU/SMEM0", "wait"]
     panel.session.set_view(SPAN)
     # VALU0: four cycles of VALU and four of MATRIX in a period of 24, in different waves.
-    assert panel.source.values[names.index("VALU/matrix0")] == "33.3 %"
+    assert panel.source.values[names.index("VALU/MFMA0")] == "33.3 %"
     assert "issue time" in panel.caption()
     note = panel._note
     assert note.width() >= note.fontMetrics().horizontalAdvance(note.text()), "it is whole"
