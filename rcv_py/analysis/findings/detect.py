@@ -225,6 +225,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector], assumption: st
         choice=inputs.choice if inputs.waves else None,
         unread=inputs.unread,
         working_share=0.0 if is_sampled else inputs.shape.working_share,
+        attribution=None if is_sampled else inputs.attribution,
     )
 
 

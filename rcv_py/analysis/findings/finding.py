@@ -11,7 +11,8 @@ from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, capitalized, count, join_texts, joined_texts, percent, plural
 from rcv_py.model.ids import WaveId
 
-if TYPE_CHECKING:  # it imports most analyses, and views of findings open before any are computed
+if TYPE_CHECKING:  # they import most analyses, and views of findings open before any are computed
+    from rcv_py.analysis.attribution.attribute import Attribution
     from rcv_py.analysis.whatif.changes import Change
 
 SIMD_CYCLES = "cycles in which a SIMD held a traced wave"
@@ -418,6 +419,7 @@ class Findings(Record):
     unreadable: str = ""  # which waves or instruction texts are not to be trusted, and why; "" if all are
     guesses: tuple[str, ...] = ()  # the alternative assumptions of predictions, sentences
     not_replayed: str = ""  # why nothing was predicted although remedies can be replayed, a sentence
+    attribution: Attribution | None = None  # of the waves whose costs are ranked; None: nothing is ranked
 
     @property
     def in_full(self) -> tuple[Finding, ...]:

@@ -153,10 +153,11 @@ class FactsText:
         causes: Sequence[LineCause] | None,
         waiting: str,
         addresses: Sequence[tuple[str, str]] = (),
+        sample: str = "",
     ) -> Rich:
         """Return duration, causes, addresses and sums of all executions.
 
-        `waiting` is shown if there are no causes.
+        `waiting` is shown if there are no causes.  `sample`: which waves have the causes; "" for all.
         """
         parts = []
         if spread is not None:
@@ -164,7 +165,7 @@ class FactsText:
             texts = [rich("{} <b>{}</b>", name, self.times.number(value)) for name, value in numbers]
             parts.append(rich("<p>{} {}</p>", joined(" · ", texts), self.times.unit))
         if self.trace.has_thread_trace and (causes or waiting):
-            parts.append(self._why(causes or (), waiting))
+            parts.append(self._why(causes or (), waiting, sample))
         if addresses:
             parts.append(rich("<h4>Addresses of its lanes, as recorded</h4>") + facts_table(addresses))
         if self.facts.samples is not None:
@@ -195,7 +196,7 @@ class FactsText:
             parts.append(rich("<p><a href='try:0'>What if it took no time?</a></p>"))
         return joined("", parts)
 
-    def _why(self, causes: Sequence[LineCause], waiting: str) -> Rich:
+    def _why(self, causes: Sequence[LineCause], waiting: str, sample: str) -> Rich:
         total = sum(one.cycles for one in causes)
         if not total:
             said = waiting or "None of its executions stalled, and none had to wait before it."
@@ -203,7 +204,10 @@ class FactsText:
         rows = [self._share(one, total) for one in causes[:CAUSES] if one.cycles]
         if rest := sum(one.cycles for one in causes[CAUSES:]):
             rows.append(rich("{} {}", percent(rest, total), plural(len(causes) - CAUSES, "other cause")))
-        title = Message("Why, over all hits: of {0} stalled or idle", self.times.span(total))
+        cycles = self.times.span(total)
+        title = Message("Why, over all hits: of {0} stalled or idle", cycles)
+        if sample:
+            title = Message("Why, over the hits of {0}: of {1} stalled or idle", sample, cycles)
         return rich("<h4>{}</h4>{}", title, joined("<br>", rows))
 
     def _share(self, one: LineCause, total: int) -> Rich:

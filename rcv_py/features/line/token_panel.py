@@ -218,7 +218,9 @@ class TokenDetailsPanel(Panel):
         else:
             self._computing.stop()
             waiting = NEVER if self._is_never and self._all_of is not None else ""
-        self.all.show_html(text.of_all(spread, causes, waiting, self._addresses()))
+        table, found = (self.ui.results.cell(name).value for name in ("attribution", "findings"))
+        sample = "" if found is None or found.attribution is not table else found.partial
+        self.all.show_html(text.of_all(spread, causes, waiting, self._addresses(), sample))
         self.text.show_html(text.of_this())
         self.every.setVisible(view is not None)
         self.chart.show_view(view)

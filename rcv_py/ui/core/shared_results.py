@@ -95,6 +95,7 @@ class LazyJob(Value):
     then: Callable[[Any], Job] = field(default=lambda found: found)
     of_rows: bool = False  # an explanation, of the chosen waves; other analyses count all waves
     by_name: bool = False  # takes the name of the choice, and reads waves in processes
+    in_findings: str = ""  # the name of its answer in findings
 
     @property
     def module(self) -> str:
@@ -120,7 +121,7 @@ def _hidden_of(reductions: Mapping[ReferenceRule, Reduction[Any, Any]]) -> Snaps
 JOBS: dict[str, Job | LazyJob] = {
     "access": LazyJob("latency.access_holds:HOLDS", of_rows=True),
     "address": LazyJob("latency.address_access:ADDRESSES"),
-    "attribution": LazyJob("attribution.attribute:ATTRIBUTION", of_rows=True),
+    "attribution": LazyJob("attribution.attribute:ATTRIBUTION", of_rows=True, in_findings="attribution"),
     "branches": LazyJob("program.branches:BRANCHES"),
     "bubbles": LazyJob("latency.bubbles:BUBBLES", _OURS, of_rows=True),
     "fetch": LazyJob("latency.code_fetches:FETCHES", of_rows=True),
@@ -237,6 +238,7 @@ class _Result(QObject):
         self._name, self._session, self._job = name, session, job
         self._of_rows = isinstance(job, LazyJob) and job.of_rows
         self._by_name = isinstance(job, LazyJob) and job.by_name
+        self._in_findings = job.in_findings if isinstance(job, LazyJob) else ""
         self._is_wanted = False  # whether or not its panels are visible
         self.wanted_by: tuple[Waking, ...] = ()
         # The last request: batches, name of waves, whether more were to come; how many there were.
@@ -330,12 +332,22 @@ class _Result(QObject):
                 if isinstance(reduction, Reduction) and not reduction.is_together:
                     self._incremental(read, reduction)
         has_any = store.batches or len(trace.waves) <= len(store.missing)  # or no more will come
-        if not has_any or self._is_answered(store, name, is_streaming):
+        if not has_any or self._is_answered(store, name, is_streaming) or self._takes_from_findings(name):
             return False
         self._of, self._waves = (store.batches, name, is_streaming), store.read
         rows = self._all.populations.of(read)
         answer = partial(self._answer, self._job, read, name, rows, self.request.new_flag())
         self.request.run(answer, self._take)
+        return True
+
+    def _takes_from_findings(self, name: str) -> bool:
+        """Take the answer that findings have, for a detail also that of a sample; return whether there is."""
+        found: Any = self._all.cell("findings").value if self._in_findings else None
+        known = None if found is None else getattr(found, self._in_findings)
+        is_of_choice = known is not None and found.choice is not None and found.choice.name == name
+        if not (is_of_choice and (self.is_last or found.waves + found.unread == found.of)):
+            return False
+        self._take(known)
         return True
 
     def _wait_for(self, ahead: FindingsAhead, of: tuple[tuple[WaveBatch, ...], str, bool]) -> bool:

@@ -10,11 +10,14 @@ import pytest
 from PySide6.QtCore import QUrl
 from pytestqt.qtbot import QtBot
 
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
 from rcv_py.features.line.token_facts import LATER
 from rcv_py.ui.app import App
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.times import Times
+from rcv_py.work import findings
+from tests.support.equal import differences
 from tests.support.samples import sample_path, write_sample
 from tests.ui.window import open_sample, run_command, settle, window
 
@@ -207,3 +210,35 @@ def test_recorded_addresses_are_told_of_the_instruction() -> None:
         app.ui.session.select_line(next(at for at, one in enumerate(texts) if one.startswith("s_endpgm")))
         settle(app)
         assert "Addresses of its lanes" not in panel.all.toPlainText()
+
+
+def test_causes_are_those_that_findings_have(app: App) -> None:
+    results, whole = app.ui.results, ATTRIBUTION.of(app.ui.session.trace.value, app.ui.session.store.batches)
+    assert results.cell("attribution").value is results.cell("findings").value.attribution
+    assert not differences(results.cell("attribution").value, whole)
+
+
+def test_causes_of_a_sample_say_so_until_a_panel_wants_those_of_all_waves(
+    qapp: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(findings, "SMALL_BYTES", -1)
+    monkeypatch.setattr(findings, "chosen_rows", lambda index: list(range(len(index) // 2)))
+    with window(size=FULL_HD) as app:
+        open_sample(app)
+        app.ui.session.select_line(LINE)
+        settle(app)
+        store, panel = app.ui.session.store, app.window.workspace.docks["token_details"].panel
+        table, waves = app.ui.results.cell("attribution").value, len(store.trace.waves)
+        part = [wave for batch in store.batches for wave in batch.waves if wave.row < waves // 2]
+        own = table.line == LINE
+        stalled = sum(int(wave.tokens.stall[wave.tokens.line == LINE].sum()) for wave in part)
+        assert table.waves == waves // 2
+        assert int(table.stall[own].sum()) == stalled
+        cycles = int(table.cycles[own].sum())
+        said = f"Why, over the hits of {waves // 2} of {waves} waves: of {cycles:,} cycles"
+        assert said in panel.all.toPlainText()
+        app.ui.results.want("attribution")
+        settle(app)
+        table = app.ui.results.cell("attribution").value
+        assert not differences(table, ATTRIBUTION.of(store.trace, store.batches))
+        assert "Why, over all hits: of" in panel.all.toPlainText()

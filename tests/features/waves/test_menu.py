@@ -156,3 +156,16 @@ def test_a_capture_without_working_waves_says_so(blank: App, idle: Path) -> None
     totals = printed_json("triage", idle)["totals"]
     assert 0 < totals["no_issue"] <= totals["simd_cycles"]
     assert str(blank.ui.session.selection.value.wave) == median_of(read.waves).name
+
+
+def test_an_instruction_has_causes_without_findings(blank: App, idle: Path) -> None:
+    open_sample(blank, idle)
+    waits = [token for wave in plain(idle).waves for token in wave.tokens if token.stall]
+    line = waits[0].line
+    blank.ui.session.select_line(line)
+    settle(blank)
+    assert blank.ui.results.cell("findings").value.attribution is None
+    panel = blank.window.workspace.docks["token_details"].panel
+    cycles = sum(one.stall for one in waits if one.line == line)
+    assert sum(cause.stall for cause in panel.causes) == cycles
+    assert "Why, over all hits: of" in panel.all.toPlainText()
