@@ -184,6 +184,18 @@ def test_background_work_runs_beside_what_follows_the_findings(ui: UiContext, qt
     qtbot.waitUntil(at_rest(ui))
 
 
+def test_background_work_runs_beside_other_background_work(ui: UiContext, qtbot: QtBot) -> None:
+    works = Answers(ui, 1, is_background=True), Answers(ui, 1, is_background=True)
+    works[0].request.ask()
+    qtbot.waitUntil(lambda: works[0].request.is_running)
+    works[1].request.ask()
+    qtbot.waitUntil(lambda: works[1].request.is_running)
+    assert works[0].request.is_running
+    for work in works:
+        work.may_end.set()
+    qtbot.waitUntil(at_rest(ui))
+
+
 # -- hidden panels -----------------------------------------------------------------------------------
 
 

@@ -60,7 +60,7 @@ class RequestOptions(TypedDict, total=False):
     """What is special about a request."""
 
     visibility: Waking  # it waits while this is asleep
-    is_background: bool  # it begins while nothing else is to be done, except what follows the findings
+    is_background: bool  # it begins while nothing else is to be done but that, and what follows the findings
     always_rests: bool  # updates are some time apart whether or not waves stream in
 
 
@@ -384,8 +384,9 @@ class Scheduler(QObject):
 
     @property
     def has_room(self) -> bool:
-        """Return whether background work may begin."""
-        return self._is_free([one for one in self._living if one.is_last]) and not self.importer.has_rest
+        """Return whether background work may begin: beside other background work, and what comes last."""
+        beside = [one for one in self._living if one.is_last or one.is_background]
+        return self._is_free(beside) and not self.importer.has_rest
 
     def _is_free(self, but: Collection[Request]) -> bool:
         """Return whether nothing is computed or about to be called but some requests and the background."""
