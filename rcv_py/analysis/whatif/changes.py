@@ -7,7 +7,7 @@ It changes distances, orders and dependencies; playing the recording then gives 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import asdict, replace
@@ -29,18 +29,20 @@ NAMED = 3  # instructions that a text names at most
 SHOWN = 6  # changes that a text describes at most
 
 
-class Change(Protocol):
+class Change(Value):
     """A change to a recording."""
 
     def of(self, recording: Recording) -> Recording:
         """Return the recording with the change."""
+        raise NotImplementedError
 
     @property
     def text(self) -> str:
         """Describe the change in a few words."""
+        raise NotImplementedError
 
 
-class Latency(Value):
+class Latency(Change):
     """Operations return after a different latency: `factor` times their own, or `cycles`."""
 
     lines: tuple[int, ...] = ()  # instructions; (): all instructions of the units
@@ -49,7 +51,6 @@ class Latency(Value):
     cycles: int | None = None
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
         is_meant = chosen(recording, self.lines)
         if not self.lines:
             names = self.units or tuple(UNITS)
@@ -69,34 +70,29 @@ class Latency(Value):
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         what = named(self.lines) or " and ".join(self.units) or "memory"
-        if self.cycles is not None:
-            return (
-                Message("latency of {0} at most {1:,} cycles", what, self.cycles)
-                if self.cycles
-                else Message("{0} at once", what)
-            )
-        return Message("latency of {0} × {1:g}", what, self.factor)
+        if self.cycles is None:
+            return Message("latency of {0} × {1:g}", what, self.factor)
+        if not self.cycles:
+            return Message("{0} at once", what)
+        return Message("latency of {0} at most {1:,} cycles", what, self.cycles)
 
 
-class Move(Value):
+class Move(Change):
     """Move an instruction right before the last execution of another one, or else before the next one."""
 
     line: int
     before: int
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
         return moved(recording, (self.line,), self.before)
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         return moves_text((self.line,), self.before)
 
 
-class Relax(Value):
+class Relax(Change):
     """A wait leaves `more` operations outstanding: the newest of the operations it waited for.
 
     Operations that return in any order cannot be relaxed: only a count of 0 shows that one of them returned.
@@ -106,7 +102,6 @@ class Relax(Value):
     more: int
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
         counts = np.diff(recording.await_first)
         is_meant = chosen(recording, (self.line,)) & ~recording.is_loose
         kept = np.where(is_meant, np.maximum(counts - self.more, 0), counts)
@@ -115,29 +110,26 @@ class Relax(Value):
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         return Message("wait {0} leaves {1} more outstanding", self.line, self.more)
 
 
-class Only(Value):
+class Only(Change):
     """A wait waits only for operations of given instructions, as if its count were set for them."""
 
     line: int
     needed: tuple[int, ...]
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
         is_meant = np.repeat(chosen(recording, (self.line,)), np.diff(recording.await_first))
         is_needed = chosen(recording, self.needed)[recording.awaited]
         return _awaiting(recording, ~is_meant | is_needed)
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         return Message("wait {0} only for {1}", self.line, named(self.needed))
 
 
-class Dpp(Value):
+class Dpp(Change):
     """Cross-lane moves through LDS become DPP operands of arithmetic, so that no wave waits for them.
 
     A move then costs only the distance that the program must keep between arithmetic and an operand from
@@ -147,7 +139,6 @@ class Dpp(Value):
     lines: tuple[int, ...]
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
         is_meant = chosen(recording, self.lines)
         waits = np.unique(recording.waiting[is_meant[recording.awaited]])
         without = _awaiting(recording, ~is_meant[recording.awaited])
@@ -160,17 +151,15 @@ class Dpp(Value):
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         return Message("{0} by DPP", named(self.lines))
 
 
-class Merge(Value):
+class Merge(Change):
     """Merge accesses of some instructions into the first one, as wide as all together."""
 
     lines: tuple[int, ...]
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
         place = recording.place
         mine = np.flatnonzero(chosen(recording, self.lines))
         mine = mine[np.argsort(place[mine], kind="stable")]
@@ -202,11 +191,10 @@ class Merge(Value):
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         return Message("{0} as one access", named(self.lines))
 
 
-class Free(Value):
+class Free(Change):
     """Instructions cost nothing: they issue at once, wait for nothing, and hold no unit.
 
     Memory operations that other instructions wait for still take their time.
@@ -215,24 +203,21 @@ class Free(Value):
     lines: tuple[int, ...]
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
         is_meant = chosen(recording, self.lines)
         free = _awaiting(recording, ~is_meant[recording.waiting])
         return replace(_costless(free, is_meant), delay=np.where(is_meant, 0, recording.delay))
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         return Message("{0} for nothing", named(self.lines))
 
 
-class NoBarrier(Value):
+class NoBarrier(Change):
     """Barriers do not block: waves continue at once."""
 
     lines: tuple[int, ...] = ()  # (): all barriers
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
         is_meant = recording.meeting >= 0
         if self.lines:
             is_meant &= chosen(recording, self.lines)
@@ -245,11 +230,10 @@ class NoBarrier(Value):
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         return Message("no wait at {0}", named(self.lines) or "any barrier")
 
 
-class MoreWaves(Value):
+class MoreWaves(Change):
     """A SIMD holds more waves, whole workgroups: each begins as early as the additional slots allow."""
 
     more: int
@@ -269,11 +253,10 @@ class MoreWaves(Value):
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         return Message("{0} more {1} per SIMD", self.more, "wave" if self.more == 1 else "waves")
 
 
-class PrefetchIteration(Value):
+class PrefetchIteration(Change):
     """Waits for an execution of an instruction wait for the previous one: data an iteration earlier.
 
     That is a second set of registers, or a second buffer: each iteration works on what the previous iteration
@@ -283,7 +266,6 @@ class PrefetchIteration(Value):
     lines: tuple[int, ...]
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
         rows = np.flatnonzero(chosen(recording, self.lines))
         owner, line = recording.owner[rows], recording.line[rows]
         by_line = np.lexsort((rows, line, owner))
@@ -295,18 +277,16 @@ class PrefetchIteration(Value):
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         return Message("{0} an iteration ahead", named(self.lines))
 
 
-class MoveLater(Value):
+class MoveLater(Change):
     """Move an instruction `by` executed instructions later, at most to the end of its wave."""
 
     line: int
     by: int
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
         place = np.arange(len(recording)) + 0.0
         is_meant = recording.line[recording.order] == self.line
         key = np.where(is_meant, place + self.by + 0.5, place)
@@ -314,12 +294,11 @@ class MoveLater(Value):
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         how = "instruction" if self.by == 1 else "instructions"
         return Message("instruction {0} moved {1} {2} down", self.line, self.by, how)
 
 
-class IssueWithoutGaps(Value):
+class IssueWithoutGaps(Change):
     """Instructions issue as soon as their unit is free: no gap before them, no dependencies.
 
     Waits for counters and barriers remain.
@@ -328,7 +307,6 @@ class IssueWithoutGaps(Value):
     lines: tuple[int, ...]
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
         is_meant = chosen(recording, self.lines)
         at = np.flatnonzero(is_meant[recording.order])
         at = at[~np.isin(at, recording.first)]
@@ -343,7 +321,6 @@ class IssueWithoutGaps(Value):
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         return Message("{0} without delay", named(self.lines))
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rcv_py.analysis.attribution.lines import MEMORY
 from rcv_py.analysis.waits.load_batch import LoadBatch
 from rcv_py.analysis.waits.load_order import NOWHERE, LoadOrder
-from rcv_py.analysis.whatif.changes import NAMED, chosen, moved
+from rcv_py.analysis.whatif.changes import NAMED, Change, chosen, moved
 from rcv_py.base.record import Value
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.base.text import Message, plural, some
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # their import takes longer than to name a change
 EACH = 4  # groups of moves that are tried one by one, those with the largest bounds
 
 
-class Hoist(Value):
+class Hoist(Change):
     """Move loads before another load, and leave the loads that are needed later to the next wait."""
 
     wait: int
@@ -37,7 +37,6 @@ class Hoist(Value):
     left: str = ""  # what the wait leaves outstanding, such as `vmcnt(20)`
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with the change."""
         recorded = recording.order
         recording = moved(recording, sorted((*self.loads, *self.along)), self.before)
         in_turn = recording.in_turn.copy()
@@ -58,7 +57,6 @@ class Hoist(Value):
 
     @property
     def text(self) -> str:
-        """Describe the change."""
         names = some([*map(str, self.loads)], NAMED)
         loads = f"{'load' if len(self.loads) == 1 else 'loads'} {names}"
         more = plural(self.registers, "more register")
