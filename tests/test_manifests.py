@@ -63,7 +63,7 @@ def planted(inputs):
     "panel.py": """
 from rcv_py.ui.core.panel import Panel
 class PlantedPanel(Panel):
-    panel_id = "planted"
+    pass
 """,
 }
 

@@ -191,7 +191,7 @@ def test_panels_leave_out_what_they_cannot_have_saved(empty_app: App) -> None:
             for name in before:
                 for kept in nonsense:
                     panel.load_state({name: kept})
-            assert panel.save_state().keys() == before.keys(), panel.panel_id
+            assert panel.save_state().keys() == before.keys(), panel.declared.id
 
 
 def test_a_panel_or_a_part_that_cannot_be_made_says_so_when_it_is_first_seen(

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
-from rcv_py.ui.core.panel import Panel, UiContext
+from rcv_py.ui.core.panel import Panel, UiContext, info_of
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.shell.layouts import APART
 from rcv_py.ui.shot import Shot, take
@@ -66,7 +66,7 @@ class Watch:
         run = Tasks.run
 
         def counted(tasks: Tasks, owner: Any, *others: Any, **options: Any) -> None:
-            self.jobs[getattr(owner, "panel_id", type(owner).__name__)] += 1
+            self.jobs[info_of(type(owner)).id if isinstance(owner, Panel) else type(owner).__name__] += 1
             run(tasks, owner, *others, **options)
 
         monkeypatch.setattr(Tasks, "run", counted)

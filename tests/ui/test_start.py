@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.tuning import shiboken_import
 from rcv_py.ui.app import App, start
+from rcv_py.ui.core.panel import Panel, info_of
 from rcv_py.ui.core.tasks import Tasks
 from tests.support.limits import HANG_MS
 from tests.support.paths import ROOT
@@ -289,7 +290,7 @@ def test_findings_come_before_what_nobody_looks_at_first(
     run = Tasks.run
 
     def noted(tasks: Tasks, owner: object, *others: Any, **options: Any) -> None:
-        order.append(getattr(owner, "panel_id", type(owner).__name__))
+        order.append(info_of(type(owner)).id if isinstance(owner, Panel) else type(owner).__name__)
         run(tasks, owner, *others, **options)
 
     monkeypatch.setattr(Tasks, "run", noted)

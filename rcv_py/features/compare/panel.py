@@ -175,8 +175,6 @@ def _costs(capture: Baseline | None) -> CaptureCosts | None:
 class ComparePanel(TablePanel[Comparison]):
     """The open capture against a baseline, beyond noise."""
 
-    panel_id = "compare"
-
     view: CompareView
 
     def __init__(self, ui: UiContext) -> None:

@@ -58,8 +58,6 @@ class _Answer(Value):
 class CountersPanel(CurvePanel):
     """Hardware counters over time, and formulas."""
 
-    panel_id = "counters"
-
     def __init__(self, ui: UiContext) -> None:
         self.tree = CounterTree(ui.theme)
         super().__init__(ui, "Counters over time", beside=self.tree)

@@ -34,8 +34,6 @@ TITLES = {
 class EventsPanel(TablePanel[EventTable]):
     """Dispatches, hardware events and markers, by time."""
 
-    panel_id = "events"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.filter = FilterButton("the table", tuple(ENTRY_TEXT.values()))

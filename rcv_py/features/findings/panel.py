@@ -77,8 +77,6 @@ def go_to(session: Session, place: Evidence) -> str:
 class TriagePanel(Panel):
     """What to look at first: findings with evidence and a remedy."""
 
-    panel_id = "triage"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self._computing = Computing(self, self._show)
@@ -342,7 +340,7 @@ class TriagePanel(Panel):
 
     def come(self) -> None:
         """Come to the front and focus the list."""
-        self.wants.emit(self.panel_id)
+        self.wants.emit(self.declared.id)
         self.list.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def copy_one(self) -> None:

@@ -33,8 +33,6 @@ STREAM_MS = 800
 class FlamegraphPanel(Panel):
     """Costs by source place and instruction, one inside the other."""
 
-    panel_id = "flamegraph"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view = FlameView(ui.theme)

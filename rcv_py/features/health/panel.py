@@ -46,8 +46,6 @@ def note_html(theme: Theme, note: HealthNote) -> Rich:
 class TrustPanel(Panel):
     """Problems of the files, the worst first, and notes on the health of the recording."""
 
-    panel_id = "trust"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.notes: tuple[HealthNote, ...] | None = None

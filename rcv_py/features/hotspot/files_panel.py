@@ -37,8 +37,6 @@ _cost_of = attrgetter("cost")
 class FilesPanel(Panel):
     """Folders, files and lines by cost."""
 
-    panel_id = "explorer"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         tip = "Show only files and lines with this text in their path, place or code."

@@ -102,8 +102,6 @@ class BinsChart(BarChart):
 class HotspotPanel(Panel):
     """Cycles by place in the program."""
 
-    panel_id = "hotspot"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.plot = BinsChart(ui.theme)

@@ -64,7 +64,6 @@ ARROW_TIPS = {
 class IsaPanel(CodePanel):
     """Instructions with their costs and waits."""
 
-    panel_id = "isa"
     view: IsaView
 
     def __init__(self, ui: UiContext) -> None:

@@ -173,8 +173,6 @@ def address_rows(trace: Trace, found: AddressAccesses) -> LatencyRows:
 class LatencyPanel(TablePanel[LatencyRows]):
     """What other waves hide of the latency, how long memory takes, and waits for units and code."""
 
-    panel_id = "latency"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view = self.rows_view("Latency of code lines", bar=self._paint_bar)

@@ -58,8 +58,6 @@ def hit_columns(
 class DistributionPanel(Panel):
     """The times of all hits of the selected instruction."""
 
-    panel_id = "distribution"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view: DistributionView | None = None

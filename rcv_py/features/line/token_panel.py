@@ -47,8 +47,6 @@ DISTRIBUTION = "distribution"  # the panel that shows a larger view
 class TokenDetailsPanel(Panel):
     """The selected instruction: all its executions, and what this one waited for."""
 
-    panel_id = "token_details"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.facts: TokenFacts | None = None

@@ -111,8 +111,6 @@ def program_tables(trace: Trace) -> tuple[ResultTable, ResultTable]:
 class LoopsPanel(TablePanel[LoopSummary]):
     """Iterations of loops, and segments between barriers: how long each took, and what on."""
 
-    panel_id = "loops"
-
     result_name = LOOPS
 
     def __init__(self, ui: UiContext) -> None:

@@ -40,11 +40,9 @@ class SearchPanel(Panel):
     The panel's table, command and so on come from the visible part.
     """
 
-    panel_id = "search"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self._infos = {info.id: info for info in discover() if info.within == self.panel_id}
+        self._infos = {info.id: info for info in discover() if info.within == self.declared.id}
         self._made: dict[str, Panel] = {}
         self._states: dict[str, dict[str, Any]] = {}  # states of parts that are not made yet
         self.stack = QStackedWidget()
@@ -157,8 +155,6 @@ class HistoryRow(NamedTuple):
 class HistoryPanel(SearchedPanel[tuple[HistoryRow, ...]]):
     """Bookmarks and visited places."""
 
-    panel_id = "history"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         elastic = Elastic("what", "wave", 90, 4000)
@@ -240,8 +236,6 @@ MAX_WHERE_PX = 180  # px for a number of an instruction, or a source line
 
 class MatchesPanel(SearchedPanel[Hits]):
     """Instructions, labels, source lines and markers that match the search."""
-
-    panel_id = "matches"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -366,8 +360,6 @@ class NotesView(RowsView):
 
 class NotesPanel(SearchedPanel[tuple[Note, ...]]):
     """Notes about places of the capture, written by people and agents."""
-
-    panel_id = "notes"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

@@ -88,8 +88,6 @@ class StateSums(Value):
 class OccupancyPanel(CurvePanel):
     """Waves over time, by place, by kernel, or by their state."""
 
-    panel_id = "occupancy"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui, "Occupancy: waves over time", is_overview=True)
         self.rows: tuple[Row, ...] = ()

@@ -42,8 +42,6 @@ class Answered(Record):
 class ClockRangePanel(Panel):
     """What waves did in the measured range, and how long it takes from one instruction to another."""
 
-    panel_id = "clock_range"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.answered: Answered | None = None

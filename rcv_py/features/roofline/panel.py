@@ -26,8 +26,6 @@ STREAM_MS = 800
 class RooflinePanel(Panel):
     """The kernel and its loops against the peaks of computing and of memory."""
 
-    panel_id = "roofline"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.roofline: Roofline | None = None

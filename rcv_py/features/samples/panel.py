@@ -30,8 +30,6 @@ class _Shown(Value):
 class SamplesPanel(TablePanel[_Shown]):
     """PC samples of the capture, or of a file beside it, by instruction."""
 
-    panel_id = "samples"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.note = PlainLabel(role="muted", wordWrap=True)

@@ -35,7 +35,6 @@ Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...], np.ndarray]  
 class SourcePanel(CodePanel):
     """Source lines with their costs."""
 
-    panel_id = "source"
     view: SourceView
     stream_ms = 500
 

@@ -191,8 +191,6 @@ STREAM_MS = 800
 class SummaryPanel(Panel):
     """The capture in numbers, on one page."""
 
-    panel_id = "summary"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self._computing = Computing(self, self._say_waiting)

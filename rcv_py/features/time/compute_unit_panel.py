@@ -74,7 +74,6 @@ GONE = "The instructions of this wave are not in memory; a click reads them."
 class ComputeUnitPanel(TimelinePanel):
     """Every instruction of the waves of a compute unit over time, and the state of each wave."""
 
-    panel_id = "compute_unit"
     reports_all = True  # it is the first visible panel
 
     def __init__(self, ui: UiContext) -> None:

@@ -37,7 +37,6 @@ CORNER = QRect(2, 0, 106, 20)  # next to the ruler, above the names of the rows
 class GlobalTimelinePanel(TimelinePanel):
     """When and where every wave of the traced shader engines lived, in the colour of its kernel."""
 
-    panel_id = "global_timeline"
     is_overview = True
 
     def __init__(self, ui: UiContext) -> None:

@@ -270,8 +270,6 @@ class OverviewStrip(QWidget):
 class OverviewPanel(Panel):
     """All of the capture: what the waves were doing, and which part the timelines show."""
 
-    panel_id = "overview"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.strip = OverviewStrip(ui)

@@ -70,8 +70,6 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
 class UtilizationPanel(TimelinePanel):
     """When each unit of the compute unit was busy, and for what share of the view."""
 
-    panel_id = "utilization"
-
     def __init__(self, ui: UiContext) -> None:
         self.source = TokenRows(ui.theme, RowShape(grown(ROW_PX), strip=0, gap=4))
         super().__init__(ui, self.source, "Timeline of the units of a compute unit")

@@ -136,8 +136,6 @@ def take_view(session: Session) -> None:
 class WavePickerPanel(Panel):
     """Choose a wave and the waves that count."""
 
-    panel_id = "wave_picker"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.boxes = {level: QComboBox() for level in LEVELS}

@@ -76,8 +76,6 @@ def _experiments_of(finding: Finding) -> list[ExperimentRow]:
 class WhatIfPanel(TimelinePanel):
     """What changes of the kernel would gain, predicted by replaying the recording."""
 
-    panel_id = "whatif"
-
     def __init__(self, ui: UiContext) -> None:
         self.source = TokenRows(ui.theme, RowShape(grown(ui.settings["timeline.row_height"])))
         super().__init__(ui, self.source, "The selected wave as it ran, and as it would run")

@@ -32,8 +32,6 @@ class WhyPanel(TablePanel[Any]):
     A request for a grouping by its name returns the panel, which then uses that grouping.
     """
 
-    panel_id = "why"
-
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self._groupings = {name: kind(ui) for name, kind in GROUPINGS.items()}

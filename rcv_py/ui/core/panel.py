@@ -164,7 +164,7 @@ class LazyPanel(Value, Generic[APanel]):
             if isinstance(panel, self.kind):
                 action(panel)
             else:
-                panel.wants.emit(self.kind.panel_id)
+                panel.wants.emit(info_of(self.kind).id)
 
         return run
 
@@ -176,7 +176,6 @@ class Panel(QWidget):
     colours from `ui.theme`.  All methods below are optional.
     """
 
-    panel_id: ClassVar[str] = ""  # id in the registry
     reports_all: ClassVar[bool] = False  # reports problems of the whole capture in full; others refer to it
     wants = Signal(str)  # id of a panel or an area to bring to the front
     copy_asked = Signal()  # copy what the panel shows as a command
@@ -195,7 +194,7 @@ class Panel(QWidget):
     @property
     def declared(self) -> PanelInfo:
         """Return the registry entry of the panel, or of its visible part."""
-        return discover()[self.panel_id]
+        return info_of(type(self))
 
     @property
     def times(self) -> Times:
@@ -438,3 +437,9 @@ def discover() -> Registry[PanelInfo]:
     for entry in panel_entries():
         panels.add(entry.id, PanelInfo(**asdict(entry)))
     return panels
+
+
+def info_of(kind: type[Panel]) -> PanelInfo:
+    """Return the registry entry of a panel's class, the first if it shows several."""
+    targets = {f"{one.__module__}:{one.__name__}" for one in kind.__mro__}
+    return next(info for info in discover() if info.target in targets)

@@ -405,7 +405,7 @@ class CurvePanel(Panel):
         if self.page.is_empty or not curves:
             return None
         heads = [f"{curve.name} ({curve.unit})" if curve.unit else curve.name for curve in curves]
-        return Sheet(self.panel_id or "curves", ("cycle", *heads), _rows(curves, self.plot.canvas.view))
+        return Sheet(self.declared.id, ("cycle", *heads), _rows(curves, self.plot.canvas.view))
 
 
 def _rows(curves: Sequence[Curve], window: TimeWindow) -> Iterator[tuple[Any, ...]]:
