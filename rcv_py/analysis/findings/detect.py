@@ -148,9 +148,9 @@ def of_inputs(inputs: FindingInputs) -> Findings:
             return replace(found, numbers=(*found.numbers, *extra))
     inputs.ask()
     if not inputs.waves:
-        return _nothing(inputs, UNREAD if len(trace.waves) else _why_no_waves(trace))
+        return _unranked(inputs, UNREAD if len(trace.waves) else _why_no_waves(trace))
     if not len(trace.code):  # matrix work, causes and limits are unknown
-        return _nothing(inputs, NO_CODE, is_trusted=False)
+        return _unranked(inputs, NO_CODE, is_trusted=False)
     doubts = filter(None, (inputs.answers.doubt, why_not_known(trace)))
     return replace(_of_waves(inputs), unreadable=join_texts(" ", doubts))
 
@@ -160,9 +160,9 @@ def _of_waves(inputs: FindingInputs) -> Findings:
     if match.is_wrong:  # texts of other code allow no conclusion
         examples = match.examples_text(inputs.trace.code)
         alarm = join_texts(" ", filter(None, (match.sentence, examples, REMEDY)))
-        return replace(_nothing(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
+        return replace(_unranked(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
     if inputs.none_works:
-        return replace(_nothing(inputs, none_works(inputs.populations)), choice=inputs.choice)
+        return replace(_unranked(inputs, none_works(inputs.populations)), choice=inputs.choice)
     return _ranked(inputs, DETECTORS, NOT_ELAPSED)
 
 
@@ -177,7 +177,8 @@ def _why_no_waves(trace: Trace) -> str:
     return join_texts(" ", filter(None, (NOT_RUN if trace.is_static else NO_WAVES, *ends)))
 
 
-def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Findings:
+def _unranked(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Findings:
+    """The key numbers and the sums that findings are parts of, without findings, and why there are none."""
     exposure = inputs.exposure if inputs.waves and is_trusted else Exposure()
     return Findings(
         numbers=tuple(key_numbers(inputs, is_trusted=is_trusted)),
@@ -210,20 +211,13 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector], assumption: st
             ranked.append(replace(finding, evidence=tuple(dict.fromkeys(finding.evidence)), gain=gain))
     bound = None if is_sampled or not inputs.is_kernel else class_of(inputs)
     ranked.sort(key=partial(place_of, bound))
-    exposure = Exposure() if is_sampled else inputs.exposure
-    return Findings(
-        numbers=tuple(key_numbers(inputs)),
+    has_gain = any(finding.can_gain for finding in ranked)
+    return replace(
+        _unranked(inputs, "" if has_gain else untraced.why_none(inputs) or CALM),
         findings=tuple(ranked),
-        waves=inputs.waves,
-        of=len(inputs.trace.waves),
         assumption=assumption,
-        why="" if any(finding.can_gain for finding in ranked) else untraced.why_none(inputs) or CALM,
         bound_class=bound,
-        resident=exposure.resident,
-        no_issue=exposure.no_issue,
-        bubbles=exposure.nothing,
-        choice=inputs.choice if inputs.waves else None,
-        unread=inputs.unread,
+        choice=None if is_sampled else inputs.choice,
         working_share=0.0 if is_sampled else inputs.shape.working_share,
         attribution=None if is_sampled else inputs.attribution,
     )
