@@ -499,28 +499,15 @@ def critical_path(recorded: Recording, played: Played) -> Path:
 
 def _rows(recorded: Recording, played: Played) -> PathTokens:
     """The columns of tokens, with the arrival time of the wave at each."""
-    n, wide = len(played.issue), np.int64
     order, first = recorded.order, recorded.first
-    owner = recorded.owner
-    arrival = np.zeros(n, dtype=wide)
+    arrival = np.zeros(len(played.issue), dtype=np.int64)
     arrival[order[1:]] = played.issue[order[:-1]] + recorded.pace[order[:-1]]
     some = np.flatnonzero(np.diff(first))
     arrival[order[first[some]]] = played.begin[some] + recorded.lead[some]
-    names = (
-        *("pace", "busy", "least", "delay", "resource", "hold", "queue", "service", "latency", "in_order"),
-        *("await_first", "awaited", "meeting", "signals"),
-    )
-    columns = {name: getattr(recorded, name).astype(wide) for name in names}
-    return PathTokens(
-        first=first,
-        owner=owner,
-        place=recorded.place,
-        order=order,
-        issue=played.issue,
-        arrival=arrival,
-        rank=np.lexsort((recorded.rank, played.issue)),
-        **columns,
-    )
+    rank = np.lexsort((recorded.rank, played.issue))
+    own = {"issue": played.issue, "arrival": arrival, "rank": rank}
+    names = [name for name in PathTokens._fields if name not in own]
+    return PathTokens(**own, **{name: getattr(recorded, name).astype(np.int64) for name in names})
 
 
 def _met(recorded: Recording, rows: PathTokens) -> BarrierTimes:
@@ -588,30 +575,31 @@ class PathTable(ColumnTable):
 
 def path_table(units: Sequence[tuple[Recording, Played]]) -> PathTable:
     """Return what the critical paths of some compute units were spent on."""
-    cells: dict[tuple[int, int], list[int]] = {}
-    length, rows = 0, max((one.rows for one, _ in units), default=0)
+    rows = max((one.rows for one, _ in units), default=0)
     slack = np.full(rows + 1, FAR, dtype=np.int64)
+    keys, lengths = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]  # of all pieces
     for recorded, played in units:
         if not len(played.end):
             continue
         path = critical_path(recorded, played)
-        length += path.length
         line = np.where(path.token >= 0, recorded.line[path.token], -1)
         line = np.where(line >= recorded.rows, -1, line)
-        keys, of = np.unique(line * len(PathCause) + path.cause, return_inverse=True)
-        sums = np.bincount(of, path.end - path.begin).astype(np.int64)
-        for key, cycles, times in zip(keys.tolist(), sums.tolist(), np.bincount(of).tolist(), strict=True):
-            cell = cells.setdefault(divmod(key, len(PathCause)), [0, 0])
-            cell[0] += cycles
-            cell[1] += times
+        keys.append(line * len(PathCause) + path.cause)
+        lengths.append(path.end - path.begin)
         np.minimum.at(slack, np.minimum(recorded.line, rows), path.slack)
-    on = sorted(cells.items(), key=lambda one: (-one[1][0], one[0]))
-    is_on = {line for (line, _), _ in on}
-    near = [line for line in np.argsort(slack[:rows], kind="stable").tolist() if slack[line] < FAR]
-    off = [line for line in near if line not in is_on]
-    columns = [
-        *((line, cause, *cell, 0) for (line, cause), cell in on),
-        *((line, -1, 0, 0, int(slack[line])) for line in off),
-    ]
-    line, cause, cycles, times, least = np.array(columns, dtype=np.int64).reshape(-1, 5).T
-    return PathTable(line, cause, cycles, times, least, length)
+    found, of, times = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)
+    cycles = np.zeros(len(found), dtype=np.int64)
+    np.add.at(cycles, of, np.concatenate(lengths))
+    order = np.lexsort((found, -cycles))
+    line, cause = np.divmod(found[order], len(PathCause))
+    off = np.argsort(slack[:rows], kind="stable")
+    off = off[(slack[off] < FAR) & ~np.isin(off, line)]
+    none = np.zeros_like(off)
+    return PathTable(
+        line=np.append(line, off),
+        cause=np.append(cause, none - 1),
+        cycles=np.append(cycles[order], none),
+        times=np.append(times[order], none),
+        slack=np.append(np.zeros_like(line), slack[off]),
+        length=int(cycles.sum()),
+    )
