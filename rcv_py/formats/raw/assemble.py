@@ -34,6 +34,7 @@ TARGET_FROM_STREAM = "the layout of the trace"
 GFX1250 = "gfx1250"
 GFX1250_VERSION = 5  # of the layout, which no other GPU of generation 12 has
 _ENTRIES = ("started", "entry", "launched")  # places of an engine where kernels begin
+_AS_RECORDED = ("me", "pipe", "vgprs", "sgprs", "user_sgprs", "workgroup_size", "flags")  # of dispatches
 Numbers = Mapping[tuple[int, int], int]  # of kernels, by code object and address
 _UNIT, _ARRAY = 0x7F, 7  # bits of a compute unit, and of the shader array
 
@@ -286,16 +287,10 @@ def _dispatches(
                     se=engine.se,
                     kernel=kernel,
                     name=names[kernel],
-                    me=record.me,
-                    pipe=record.pipe,
-                    vgprs=record.vgprs,
-                    sgprs=record.sgprs,
-                    user_sgprs=record.user_sgprs,
                     lds_size=int(record.lds_size * granules),
-                    workgroup_size=record.workgroup_size,
                     address=key[1],
                     code_object=max(key[0], 0),
-                    flags=record.flags,
+                    **{name: getattr(record, name) for name in _AS_RECORDED},
                 )
             )
     return tuple(sorted(found, key=lambda dispatch: dispatch.time))
