@@ -117,9 +117,7 @@ class WaveTruth(Value):
     iterations: Mapping[str, tuple[int, ...]]  # of loops by label, of each visit
     kernel: int  # index of the launch's kernel
     workgroup: int
-    blamed: (
-        np.ndarray
-    )  # int32, instruction of any wave that made it stall (producer, holder of the unit), or -1
+    blamed: np.ndarray  # int32, instruction of any wave that made it stall (producer, holder of unit), or -1
     blamed_wave: np.ndarray  # int64 [n, 3], simd, slot and wid of the wave that made it stall; -1 if none
     held: np.ndarray  # int64 [n, causes], cycles of the stall that each cause alone explains; they overlap
     holder: np.ndarray  # int32 [n, causes], instruction of any wave to blame for each of these, -1 if none

@@ -92,9 +92,7 @@ class Recording(Record):
     tail: np.ndarray  # int64 [waves], from the last issue to its end, pending operations aside
     before: np.ndarray  # int32 [waves], the wave whose end freed its slot, NOBODY: it begins as recorded
     handover: np.ndarray  # int64 [waves], from the end of that wave to its begin
-    pool: (
-        np.ndarray
-    )  # int64 [waves], waves that take any slot of a pool as it becomes free, NO_INDEX: its own
+    pool: np.ndarray  # int64 [waves], of waves that take any slot that becomes free in it, NO_INDEX: its own
     turn: np.ndarray  # int64 [waves], order in which the waves of a pool begin
     simd: np.ndarray  # int32 [waves]
     slot: np.ndarray  # int32 [waves]

@@ -34,15 +34,11 @@ class StaticLoops(ColumnTable):
     memory: np.ndarray  # int64, of vector memory
     lds: np.ndarray  # int64
     scalar_memory: np.ndarray  # int64
-    mfma_busy_share_of_length: (
-        np.ndarray
-    )  # float64, cycles of the matrix unit over the length; nan if that is unknown
+    mfma_busy_share_of_length: np.ndarray  # float64, cycles of the matrix unit over the length; nan: unknown
     bytes: np.ndarray  # float64, requested from memory by a wave with all lanes; nan: unknown
     lds_bytes: np.ndarray  # float64
     flop: np.ndarray  # float64, of a wave with all lanes; nan: unknown
-    memory_cycles: (
-        np.ndarray
-    )  # float64, least of a compute unit for the bytes, if memory alone bounds it; nan
+    memory_cycles: np.ndarray  # float64, least of a compute unit for the bytes, if memory alone bounds; nan
     compute_cycles: np.ndarray  # float64, least of a compute unit for the operations at their peaks; nan
     length: np.ndarray  # float64, cycles; nan: unknown
 
