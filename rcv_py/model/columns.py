@@ -6,7 +6,7 @@ Every array field must have one entry a row of the table; other fields are copie
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,13 +21,8 @@ Made = TypeVar("Made")
 class ColumnTable(Record):
     """Base of records whose length is the length of their first column."""
 
-    _first: ClassVar[str]
-
-    def __init_subclass__(cls) -> None:
-        cls._first = next(iter(cls.__annotations__))
-
     def __len__(self) -> int:
-        return len(getattr(self, self._first))
+        return len(getattr(self, self.__struct_fields__[0]))
 
     @classmethod
     def empty(cls, **other: Any) -> Self:

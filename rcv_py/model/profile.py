@@ -9,6 +9,7 @@ from msgspec import field
 
 from rcv_py.base.problems import Problem
 from rcv_py.base.record import Record, Value
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.device import SpmSeries
 
 
@@ -61,7 +62,7 @@ class KernelSymbol(Value):
     recording: int = 0
 
 
-class Launches(Record):
+class Launches(ColumnTable):
     """One row a launch, as in the database."""
 
     dispatch: np.ndarray  # int64, number within the process
@@ -77,9 +78,6 @@ class Launches(Record):
     graph: np.ndarray  # int64, number of the graph that launched it, 0: none did
     node: np.ndarray  # int64, number of the node in the graph
     samples: np.ndarray  # int64, PC samples of it
-
-    def __len__(self) -> int:
-        return len(self.dispatch)
 
 
 class GraphLaunch(Value):
@@ -113,7 +111,7 @@ class CounterValues(NamedTuple):
         return launch, counter, np.bincount(run.reshape(-1), sums, len(count)) / count
 
 
-class PcSamples(Record):
+class PcSamples(ColumnTable):
     """One row an instruction that samples hit, most samples first; invalid samples are only counted."""
 
     recording: np.ndarray  # int64, number of the process in the file
@@ -128,9 +126,6 @@ class PcSamples(Record):
     text: tuple[str, ...]  # the instruction, "" if the file has none
     source: tuple[str, ...]  # its places, innermost first, "" if unknown
     invalid: Mapping[str, int] = field(default_factory=dict)  # samples without a usable row, by reason
-
-    def __len__(self) -> int:
-        return len(self.samples)
 
     @property
     def stalled(self) -> np.ndarray:

@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 
 from rcv_py.base.record import Record
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.window import TimeWindow
 
 _LIMITS = {size: (-(1 << (8 * size - 1)), (1 << (8 * size - 1)) - 1) for size in (1, 2, 4, 8)}
@@ -21,13 +22,10 @@ def find(column: np.ndarray, value: int, side: Literal["left", "right"]) -> int:
     return int(column.searchsorted(column.dtype.type(max(value, low)), side))
 
 
-class Executions(Record):
+class Executions(ColumnTable):
     """The executions of an instruction by a wave, in order."""
 
     rows: np.ndarray  # int64, ascending: rows of the wave's tokens
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def token(self, hit: int | None) -> int | None:
         """Row of the n-th execution, from 0; None if there are not as many, or for None."""

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from rcv_py.analysis.cost.pc_samples import RowSamples, reason_meaning, reason_name, summed
 from rcv_py.base.text import short_kernel
-from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.profile import PcSamples, Profile
 from rcv_py.results import kinds
@@ -260,7 +259,7 @@ def _dispatches(profile: Profile) -> ResultTable:
     absent = absent if launches.samples.any() else (*absent, "samples")
     kernels = [*(kernel.name for kernel in profile.kernels), ""]
     gpus = [*(agent.name for agent in profile.agents), ""]
-    shown = of_rows(launches, order)
+    shown = launches.at(order)
     return ResultTable.of(
         DISPATCHES.hide(PEOPLE, *absent),
         shown,

@@ -18,6 +18,7 @@ from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, percent, plural, short_kernel
 from rcv_py.base.text import count as count_text
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.trace import Trace
 
@@ -109,7 +110,7 @@ class SamplesOfRun(Value):
     why: str = ""  # why nothing is known, a sentence
 
 
-class SampledShares(Value):
+class SampledShares(ColumnTable):
     """Rows with samples or traced cycles, most samples first; shares are NaN without a thread trace."""
 
     row: np.ndarray  # int64, code row
@@ -118,9 +119,6 @@ class SampledShares(Value):
     sure: np.ndarray  # int8, beyond chance 1: more samples than the trace explains, -1: fewer; else 0
     agreement: float  # sum of the smaller of both shares; NaN without a trace
     expected: float  # the agreement that so many samples of the traced shares have on average; NaN without
-
-    def __len__(self) -> int:
-        return len(self.row)
 
 
 def own_samples(code: CodeTable) -> RowSamples | None:

@@ -34,6 +34,7 @@ from rcv_py.formats.raw.files import CODE_TABLE, CodeFile
 from rcv_py.formats.sqtt.records import CodeObjectRecord
 from rcv_py.formats.uiout.code import CodeColumns, code_columns, code_rows
 from rcv_py.model.code import CodeTable, Kernel
+from rcv_py.model.columns import ColumnTable
 
 PAGE = 4096  # bytes
 UNKNOWN = -1  # code object of an address that is inside of none
@@ -41,14 +42,11 @@ MAX_ENTRIES = 4096  # addresses where waves begin that are guessed about
 MAX_COMPARED = 64  # kernels whose instructions are compared with the tokens at an address
 
 
-class Places(Record):
+class Places(ColumnTable):
     """Where in the code: the rows of a table that a shader engine makes for itself."""
 
     codeobj: np.ndarray  # int64 [n]
     address: np.ndarray  # uint64 [n]
-
-    def __len__(self) -> int:
-        return len(self.codeobj)
 
     def rows(self, asked: Places) -> np.ndarray:
         """Return the row of each of some places, int64, -1 if it has none; it must be sorted by both."""

@@ -11,10 +11,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from rcv_py.base.machine.compiled import kernel, part
-from rcv_py.base.record import Record
 from rcv_py.formats.isa.program import Category, Program, mnemonic
 from rcv_py.formats.raw.objects import Places
 from rcv_py.formats.sqtt.records import WaveRecords
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import TokenKind
 
 MAX_MISSED = 1000  # consecutive lines without a token before the walk abandons a wave
@@ -42,7 +42,7 @@ BRANCH, FLAT, SMEM = int(Category.BRANCH), int(TokenKind.FLAT), int(TokenKind.SM
 UNFINISHED, LAST_KIND = int(TokenKind.NONE), int(TokenKind.BVH)  # other kinds are not instructions
 
 
-class StitchedPrograms(Record):
+class StitchedPrograms(ColumnTable):
     """Instructions of several programs, concatenated, in the form that the walk needs."""
 
     number: np.ndarray  # int32 [n], number of the code object
@@ -54,9 +54,6 @@ class StitchedPrograms(Record):
     target: np.ndarray  # int32 [n], row that leaves a token where a branch goes, -1 if none
     traits: np.ndarray  # uint16 [n], IS_…
     shown: np.ndarray  # int32 [n], the row itself, or the next that leaves a token
-
-    def __len__(self) -> int:
-        return len(self.text)
 
     def rows(self, number: np.ndarray, address: np.ndarray) -> np.ndarray:
         """Return the row at each address of each code object, int32, -1 where no instruction begins."""

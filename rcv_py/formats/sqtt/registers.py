@@ -9,8 +9,9 @@ from typing import overload
 
 import numpy as np
 
-from rcv_py.base.record import Record, Value
+from rcv_py.base.record import Value
 from rcv_py.formats.sqtt.records import CodeObjectRecord, DispatchRecord
+from rcv_py.model.columns import ColumnTable
 
 # places in the space of compute registers
 INITIATOR = 0x0
@@ -32,7 +33,7 @@ ENTRY_MASK = (1 << 48) - 1
 HALF = (1 << 32) - 1
 
 
-class RegisterWrites(Record):
+class RegisterWrites(ColumnTable):
     """Writes to registers, in the order of the stream.  A launch of RDNA is a write of 1 to INITIATOR."""
 
     time: np.ndarray  # int64, cycles
@@ -41,9 +42,6 @@ class RegisterWrites(Record):
     me: np.ndarray  # uint8
     pipe: np.ndarray  # uint8, 0…3
     is_compute: np.ndarray  # bool: the address counts in the space of compute registers
-
-    def __len__(self) -> int:
-        return len(self.time)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
