@@ -35,12 +35,7 @@ class ColumnTable(Record):
 
     def at(self, rows: np.ndarray | slice) -> Self:
         """Return the table with the rows chosen by a mask, by numbers or by a slice, in that order."""
-        return of_rows(self, rows)
-
-
-def of_rows(table: Table, rows: np.ndarray | slice) -> Table:
-    """Return the table with the rows chosen by a mask, by numbers or by a slice, in that order."""
-    return _with(table, {name: column[rows] for name, column in _arrays(table).items()})
+        return replace(self, **{name: column[rows] for name, column in _arrays(self).items()})
 
 
 def joined(tables: Sequence[Table]) -> Table:

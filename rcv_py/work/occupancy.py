@@ -15,7 +15,6 @@ from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.base.record import Value
 from rcv_py.base.text import Message, demangled
-from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
@@ -44,7 +43,7 @@ def occupancy_rows(trace: Trace, by: str, states: States, se: int | None = None)
         of_states = [_row(state.name, StepCurve(made.time, made.count[state])) for state in LIVING]
         return [every, *of_states] if made.waves else []
     if se is not None:
-        trace = replace(trace, occupancy=of_rows(trace.occupancy, trace.occupancy.se == se))
+        trace = replace(trace, occupancy=trace.occupancy.at(trace.occupancy.se == se))
     total = [_row(ALL, one.steps) for one in curves.occupancy_curves(trace, "all")]
     if by == "all":
         return total

@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from rcv_py.analysis.latency.access_widths import UNKNOWN, WIDTHS, access_width, is_scalar
-from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.synth.samples import SAMPLES
 from tests.support.opened import all_waves, sample_waves, traces_of
@@ -110,7 +109,7 @@ def test_the_rate_of_a_unit_is_that_of_all_its_simds(sample: str, traced: int, h
     found = WIDTHS.of(trace, [batch])
     per_cycle = found.vector_bytes / found.unit_cycles / traced / cus
     assert found.vector_rate == pytest.approx(per_cycle * held, rel=1e-12)
-    unknown = WIDTHS.of(replace(trace, occupancy=of_rows(trace.occupancy, slice(0))), [batch])
+    unknown = WIDTHS.of(replace(trace, occupancy=trace.occupancy.at(slice(0))), [batch])
     others = held if not trace.architecture.traces_all_simds else traced
     assert unknown.vector_rate == pytest.approx(per_cycle * others, rel=1e-12)
 

@@ -26,7 +26,6 @@ from rcv_py.analysis.findings.bound_class import (
 from rcv_py.analysis.findings.detect import findings, gain_of
 from rcv_py.analysis.findings.finding import BoundClass
 from rcv_py.analysis.findings.inputs import FindingInputs, launch_shape
-from rcv_py.model.columns import of_rows
 from rcv_py.model.device import Clock
 from rcv_py.model.resources import AgentFacts, RunFacts
 from tests.support.fixtures import fixture_of_each
@@ -203,7 +202,7 @@ def test_the_shape_of_a_launch_cycle_by_cycle(launched: FindingInputs) -> None:
         working[max(0, begin - low) : end - low] = True
     assert shape.working == int(working.sum())
     assert launch_shape(trace).simds == shape.used, "without the table only those that were seen"
-    unrecorded = replace(trace, occupancy=of_rows(trace.occupancy, np.arange(0)))
+    unrecorded = replace(trace, occupancy=trace.occupancy.at(np.arange(0)))
     assert launch_shape(unrecorded, inputs.facts).unused_share == 0, "traced units say nothing of others"
 
 

@@ -25,7 +25,6 @@ from rcv_py.analysis.findings.inputs import FindingInputs, is_atomic, is_scratch
 from rcv_py.analysis.waves.populations import chosen_rows, only
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import CodeTable, SourceFile
-from rcv_py.model.columns import of_rows
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -359,7 +358,7 @@ def test_of_a_large_capture_whole_engines_are_chosen() -> None:
 
 def test_of_an_engine_that_is_too_large_stretches_are_chosen() -> None:
     index = sample_trace("vector_add").waves
-    one = of_rows(index, index.se == index.se[0])
+    one = index.at(index.se == index.se[0])
     begin = np.arange(len(one)) // 4 * 10_000  # four waves at a time, a gap, and the next four
     one = replace(one, begin=begin, end=begin + 4_500, size=np.ones(len(one), np.int64))
     some = np.array(chosen_rows(one, len(one) // 3))

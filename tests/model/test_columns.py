@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from rcv_py.base.record import Record
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined
 
 
-class Lines(Record):
+class Lines(ColumnTable):
     """Two columns, one of them two-dimensional, and what is said of all rows."""
 
     line: np.ndarray
@@ -23,7 +22,7 @@ def lines(*numbers: int, note: str = "") -> Lines:
 @pytest.mark.parametrize("rows", [np.array([2, 0]), np.array([True, False, True]), slice(1, None)])
 def test_rows_of_a_table_are_rows_of_every_column(rows: np.ndarray | slice) -> None:
     whole = lines(5, 6, 7, note="a note")
-    some = of_rows(whole, rows)
+    some = whole.at(rows)
     assert some.line.tolist() == whole.line[rows].tolist()
     assert some.kinds.tolist() == whole.kinds[rows].tolist()
     assert some.note == "a note"

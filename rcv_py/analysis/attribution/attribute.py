@@ -24,7 +24,7 @@ from rcv_py.base.progress import checkpoint
 from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, order, run_starts
 from rcv_py.base.text import Message, join_texts
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
 
@@ -174,7 +174,7 @@ def attribution_by(survey: Survey) -> Reduction[AttributionSums, Attribution]:
 ATTRIBUTION = Staged(SURVEY, attribution_by)
 
 
-class TimedClaims(Value):
+class TimedClaims(ColumnTable):
     """When chosen waves spent claimed cycles, one row per span; spans of a wave do not overlap."""
 
     key: np.ndarray  # int64, for `rows_of`
@@ -192,7 +192,7 @@ def timed(each: ParcelClaims, is_meant: np.ndarray) -> TimedClaims:
     stream, spans = each.stream, each.spent.spans()
     owner = stream.owner.take(each.claims.token.take(spans.claim))
     if not is_meant.all():
-        spans, owner = of_rows(spans, is_meant[owner]), owner[is_meant[owner]]
+        spans, owner = spans.at(is_meant[owner]), owner[is_meant[owner]]
     begin, end = (time + stream.base if stream.base else time for time in (spans.begin, spans.end))
     return TimedClaims(each.key.take(spans.claim), owner, begin, end)
 
@@ -284,7 +284,7 @@ def table_of(trace: Trace, part: AttributionSums) -> Attribution:
         waves=part.waves,
         of=len(trace.waves),
     )
-    return of_rows(table, np.lexsort((key, -table.cycles)))
+    return table.at(np.lexsort((key, -table.cycles)))
 
 
 def _grouped(table: Attribution, key: np.ndarray) -> Attribution:
@@ -292,8 +292,8 @@ def _grouped(table: Attribution, key: np.ndarray) -> Attribution:
     key, columns = key.astype(np.int64), (table.stall, table.idle, table.count, table.guessed)
     first = np.unique(key, return_index=True)[1]
     key, stall, idle, count, guessed = saturated.summed(key, *columns)
-    grouped = replace(of_rows(table, first), stall=stall, idle=idle, count=count, guessed=guessed)
-    return of_rows(grouped, np.lexsort((key, -grouped.cycles)))
+    grouped = replace(table.at(first), stall=stall, idle=idle, count=count, guessed=guessed)
+    return grouped.at(np.lexsort((key, -grouped.cycles)))
 
 
 def _share(cycles: np.ndarray, cause: np.ndarray) -> float | None:

@@ -34,7 +34,7 @@ class Claims(ColumnTable):
     is_guess: np.ndarray  # bool, the producer is a guess: its cause is in GUESSED, or other candidates fit
 
 
-class ClaimSpans(Value):
+class ClaimSpans(ColumnTable):
     """When the cycles of claims were spent, one row per span; spans of a token do not overlap."""
 
     claim: np.ndarray  # int64, row of the Claims

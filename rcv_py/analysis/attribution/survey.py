@@ -23,7 +23,7 @@ from rcv_py.analysis.waves.barriers import GFX9_DELAY, MAX_DELAY, meetings
 from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
 from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, ends_run, largest_in, order, run_starts, starts_run
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 
@@ -185,10 +185,10 @@ def _finish(trace: Trace, part: _Seen) -> Survey:
         number, _ = grouped(here.waves, here.at)
         group[here.waves.row] = number
         delay[at] = meetings(here.at, number, here.waves.last_end, slowest).delay
-    last = of_rows(part.last, np.lexsort((part.last.wave, part.last.issue, part.last.place)))
+    last = part.last.at(np.lexsort((part.last.wave, part.last.issue, part.last.place)))
     is_alone = ends_run(last.place)  # no operation of the same place follows within MARGIN
     is_alone[:-1] |= last.issue[1:] - last.issue[:-1] > MARGIN
-    last = of_rows(last, is_alone)
+    last = last.at(is_alone)
     return Survey(engine, mean, spread, longest=longest, delay=delay, group=group, last=last)
 
 

@@ -34,7 +34,7 @@ from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.record import Value
 from rcv_py.base.runs import borders, run_starts, starts_run
 from rcv_py.model.architecture import Architecture
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 
@@ -277,7 +277,7 @@ def _uses_found(trace: Trace, part: _Uses) -> LoadToUse:
         stall=stall,
         wait=(pair[best] & _MAX_CYCLES).astype(np.int32),
     )
-    return of_rows(table, np.lexsort((line, -stall)))
+    return table.at(np.lexsort((line, -stall)))
 
 
 def _at_ranks(line: np.ndarray, values: Sums, ranks: Sequence[tuple[int, int]]) -> list[np.ndarray]:

@@ -30,7 +30,6 @@ from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ranges
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, SourceFile
-from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 
 DRAWN = 4_000_000  # lives, over all draws
@@ -67,7 +66,7 @@ def launch_of(trace: Trace) -> TracedLaunch | None:
     If several kernels ran, only waves of kernels with the name of the capture's kernel count.
     """
     lives = residencies(trace.occupancy)
-    lives = of_rows(lives, of_kernel(trace, lives))
+    lives = lives.at(of_kernel(trace, lives))
     if not len(lives):
         return None
     begin, end = lives.begin, lives.end

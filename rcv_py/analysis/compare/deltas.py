@@ -23,6 +23,7 @@ from rcv_py.analysis.compare.align import Alignment
 from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.program.blocks import Blocks
 from rcv_py.base.record import Record
+from rcv_py.model.columns import ColumnTable
 
 DRAWS = 400
 MIN_ENGINES = 3
@@ -154,7 +155,7 @@ class Rates(Record):
         return (self.cycles - self.rate * self.count) * scale
 
 
-class Deltas(Record):
+class Deltas(ColumnTable):
     """One row a pair of instructions, a source line, a block or a class."""
 
     hits_a: np.ndarray  # int64, executions in all waves

@@ -23,7 +23,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
-from rcv_py.base.record import Record, Value
+from rcv_py.base.record import Value
 from rcv_py.base.runs import starts_run
 from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
@@ -101,7 +101,7 @@ SAMPLES = "PC samples"  # the label where a trace has samples and no cycles
 _OF_ONE_WAVE = (LatencyMode.ITERATION, LatencyMode.SUM_WAVE, LatencyMode.MEAN_WAVE, LatencyMode.MAX_WAVE)
 
 
-class CostColumns(Record):
+class CostColumns(ColumnTable):
     """One row a code line."""
 
     hits: np.ndarray  # int64

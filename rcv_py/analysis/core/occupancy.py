@@ -12,7 +12,7 @@ import numpy as np
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.base.runs import ascending, ends_run, starts_run
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.ids import SlotId
 from rcv_py.model.trace import Trace
@@ -52,7 +52,7 @@ def residencies(events: WaveEvents) -> Residencies:
     starts, lasts = is_start[chosen], is_start[chosen] & ends_run(key)[chosen]
     own = chosen + (starts & ~lasts)
     stop = int(time.max(initial=events.stop))
-    event = of_rows(events, order[chosen])
+    event = events.at(order[chosen])
     return Residencies(
         **{name: getattr(event, name) for name in (*_PLACE_BITS, "kernel", "workgroup", "me", "pipe")},
         begin=np.where(starts, time[chosen], time.min(initial=stop)),

@@ -26,7 +26,6 @@ import numpy as np
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
 from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, first_from
-from rcv_py.model.columns import of_rows
 from rcv_py.model.waves import TracedWave, WaveBatch
 
 FOREVER = 1 << 62  # cycles: earlier and later than every time of a file
@@ -67,7 +66,7 @@ def slabs(lives: WaveLifetimes, enough: int = ENOUGH) -> tuple[Slab, ...]:
     found = []
     for se in ascending(lives.se).tolist():
         rows = np.flatnonzero(lives.se == se)
-        _, begin, end, weight = of_rows(lives, rows)
+        begin, end, weight = lives.begin[rows], lives.end[rows], lives.weight[rows]
         end = np.maximum(begin, end)
         cuts, until = _cuts(begin, end, weight, enough), end + MARGIN
         for low, high in pairwise([-FOREVER, *cuts, FOREVER]):

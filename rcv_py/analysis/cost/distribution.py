@@ -19,7 +19,7 @@ from rcv_py.analysis.core.reduction import Reduction, added, by_field, unchanged
 from rcv_py.analysis.core.saturated import Sums
 from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
-from rcv_py.model.columns import ColumnTable, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.modes import Which
 from rcv_py.model.trace import Trace
 
@@ -86,7 +86,7 @@ class Histogram(Value):
 
 def _in_order(parts: Sequence[LineHits]) -> LineHits:
     hits = joined([LineHits.empty(), *parts])
-    return of_rows(hits, np.lexsort((hits.token, hits.wave)))
+    return hits.at(np.lexsort((hits.token, hits.wave)))
 
 
 def hits_of(line: int, *, has_idle: bool = True) -> Reduction[LineHits, LineHits]:

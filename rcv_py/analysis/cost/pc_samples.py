@@ -87,7 +87,7 @@ NOTABLE = 0.01  # of the whole: smaller differences are not named
 SAME_TEXTS = 0.9  # of the texts that both know, for the same code
 
 
-class RowSamples(Value):
+class RowSamples(ColumnTable):
     """PC samples by row of the code table; `of` is the row that stands for each row: itself if unique."""
 
     samples: np.ndarray  # int64 [n]

@@ -19,7 +19,6 @@ from rcv_py.base.record import Value
 from rcv_py.base.runs import distinct, run_starts
 from rcv_py.base.text import Message, count, join_texts, plural
 from rcv_py.model.architecture import Architecture
-from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import AllocatedRegisters, KernelResources, RunFacts
 from rcv_py.model.trace import INFERRED, Trace
 
@@ -342,7 +341,7 @@ def _explained_registers(
 
 def resident_waves(trace: Trace, rows: np.ndarray | None = None) -> Resident:
     """Return peak and mean of the traced waves of a SIMD, or of those in `rows` of the index."""
-    waves = trace.waves if rows is None else of_rows(trace.waves, rows)
+    waves = trace.waves if rows is None else trace.waves.at(rows)
     if not len(waves):
         return Resident(0, 0.0, 0)
     place = distinct(waves.se, waves.simd)[1]

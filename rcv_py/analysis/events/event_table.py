@@ -11,7 +11,7 @@ from rcv_py.analysis.events.marker_spans import CLOSES, OPENS, MarkerRecords, Ma
 from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.base.text import Message, count, join_texts, plural, short_kernel
-from rcv_py.model.columns import ColumnTable, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.device import Dispatch, HardwareEvents
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import MARKER_TEXT, EventKind, MarkerKind
@@ -172,7 +172,7 @@ def event_table(trace: Trace, spans: MarkerSpans | None) -> EventTable:
         return EventTable(part.time, part.duration, kind, **columns, texts=texts)
 
     entries = joined([table(part) for part in parts])
-    return of_rows(entries, np.lexsort((-entries.duration, entries.kind, entries.time)))
+    return entries.at(np.lexsort((-entries.duration, entries.kind, entries.time)))
 
 
 def _dispatches(trace: Trace) -> _Part:

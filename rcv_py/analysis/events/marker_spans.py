@@ -48,7 +48,7 @@ from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import Message, count, demangled, plural
-from rcv_py.model.columns import ColumnTable, memoized, of_rows
+from rcv_py.model.columns import ColumnTable, memoized
 from rcv_py.model.device import MarkerName
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import EventKind, MarkerKind
@@ -136,7 +136,7 @@ def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
         is_idle=is_idle,
     )
     group = np.cumsum(starts_run(slots[order], stack[order])) - 1
-    records = replace(of_rows(records, order), group=group)
+    records = replace(records.at(order), group=group)
     return _with_payload(trace, records) if is_ours and len(records) else records
 
 
@@ -374,7 +374,7 @@ def _finish(trace: Trace, ran: _Ran, *, rule: ReferenceRule) -> MarkerSpans:
     row = np.flatnonzero(opens | points)
     slots = np.cumsum(starts_run(*(getattr(records, name) for name in _SLOT)))
     row = row[np.lexsort((depth[row], records.time[row], slots[row]))]
-    opened, is_point = of_rows(records, row), points[row]
+    opened, is_point = records.at(row), points[row]
     is_open = (close[row] < 0) & ~is_point
     end = np.where(is_open, opened.stop, np.where(is_point, opened.time, records.time[close[row]]))
     span_of_record = np.full(n, -1, dtype=np.int64)

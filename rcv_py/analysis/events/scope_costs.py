@@ -14,7 +14,7 @@ import numpy as np
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.runs import distinct, starts_run
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import MarkerKind
 
 MAX_DEPTH = 64  # deeper scopes are left out: only damaged data has them
@@ -105,7 +105,7 @@ def scope_costs(spans: MarkerSpans) -> ScopeCosts:
         slow_engine_mean=engine_mean[slow],
         by_unit=units,
     )
-    return of_rows(found, np.lexsort((names, -found.own)))
+    return found.at(np.lexsort((names, -found.own)))
 
 
 def _costs(spans: MarkerSpans, *key: np.ndarray) -> UnitCosts:

@@ -43,7 +43,7 @@ from rcv_py.analysis.findings.worst import WorstExecutions, joined_worst, worst_
 from rcv_py.analysis.program.branches import ends_of, rests
 from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, borders, numbered, ranges, run_starts, scrambled
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -228,7 +228,7 @@ def _exposed(work: SimdWork, shift: np.ndarray, spans: attribute.TimedClaims) ->
     """
     found = [(_NONE, _NONE, _NONE)]
     for first in range(0, len(spans.key), AT_ONCE):
-        part = of_rows(spans, slice(first, first + AT_ONCE))
+        part = spans.at(slice(first, first + AT_ONCE))
         begin, end = (work.axis.held(time) + shift.take(part.owner) for time in (part.begin, part.end))
         low, high = work.nothing.covered_before_each(begin, end)
         some = np.flatnonzero(high > low)

@@ -52,7 +52,6 @@ from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, WaveChoice, 
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, is_in, run_starts
-from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
@@ -300,7 +299,7 @@ class FindingInputs:
         early = life[~does_count & (self.populations.label >= 0)]
         if self.choice.name != WORKING or not len(early) or early.max() >= life[does_count].min():
             return lives
-        return of_rows(lives, np.flatnonzero(lives.end - lives.begin > early.max()))
+        return lives.at(np.flatnonzero(lives.end - lives.begin > early.max()))
 
     @cached_property
     def working_shape(self) -> LaunchShape:

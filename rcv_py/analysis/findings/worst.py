@@ -16,7 +16,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.program.branches import ends_of
 from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, run_starts, starts_run
-from rcv_py.model.columns import ColumnTable, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 
@@ -88,7 +88,7 @@ def joined_worst(parts: Sequence[WorstExecutions]) -> WorstExecutions:
     """Return the worst of several sets of executions."""
     every = joined([_NO_EXECUTIONS, *parts])
     order = np.lexsort((every.token, every.wave, every.is_idle, every.se, -every.cycles, every.key))
-    return of_rows(every, order[starts_run(every.key[order])])
+    return every.at(order[starts_run(every.key[order])])
 
 
 class Issued(Value):

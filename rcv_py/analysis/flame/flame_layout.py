@@ -13,7 +13,7 @@ from rcv_py.analysis.flame.flame import FlameTree, Metric, Stacks, What, code_st
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.base.text import short_kernel
-from rcv_py.model.columns import ColumnTable, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.trace import Trace
 
 NAMELESS = {What.NO_SOURCE: "<no source>", What.NO_KERNEL: "<no kernel>", What.NO_SCOPE: "<no scope>"}
@@ -170,9 +170,9 @@ def joined_frames(
     The frames of the callees come first; frames of callers (the root aside) have parents nearer to the place.
     """
     below, above = layout(down, metric, order, labels[0]), layout(up, metric, order, labels[1])
-    callers = of_rows(up, slice(1, None))
+    callers = up.at(slice(1, None))
     parent = np.where(callers.parent > 0, callers.parent + len(down) - 1, 0).astype(np.int32)
-    boxes = joined([below, replace(of_rows(above, slice(1, None)), row=-above.row[1:])])
+    boxes = joined([below, replace(above.at(slice(1, None)), row=-above.row[1:])])
     return joined([down, replace(callers, parent=parent)]), boxes
 
 

@@ -10,7 +10,6 @@ from rcv_py.base.problems import Severity
 from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, count, percent, plural
-from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 
 NOTABLE = 0.01  # of the wave-cycles while the traced kernel ran
@@ -69,7 +68,7 @@ def grid_fill(trace: Trace) -> GridFill | None:
     own = np.flatnonzero(lives.kernel == main_kernel(trace, lives))
     if not len(own):
         return None
-    chosen = of_rows(lives, own)
+    chosen = lives.at(own)
     array = np.maximum(chosen.sa.astype(np.int64), 0)
     names, place = np.unique(unit_key(chosen.se, chosen.cu) | array << 16, return_inverse=True)
     curve = resident(chosen, np.full(len(own), -1, dtype=np.int64))[-1]

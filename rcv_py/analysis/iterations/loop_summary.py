@@ -33,7 +33,7 @@ from rcv_py.analysis.core.saturated import Sums, dense, sums
 from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns
 from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, distinct, ends_run, ranges, run_starts, starts_run
-from rcv_py.model.columns import ColumnTable, joined, of_rows
+from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
 
@@ -205,7 +205,7 @@ class Phases(Record):
         return self.stall.sum(axis=0) / np.maximum(1, self.cycles.sum(axis=0))
 
 
-class FirstHits(Value):
+class FirstHits(ColumnTable):
     """One row a code line: costs of its first execution in each wave, summed over waves, and of all."""
 
     waves: np.ndarray  # int64, waves that ran it
@@ -333,7 +333,7 @@ def _map(trace: Trace, parcel: Parcel, *, keeps: bool) -> _Part:
         *kinds.T,
     )
     lengths = _Lengths(pair[between.loop], between.cycles, np.ones(len(between), dtype=np.int64))
-    kept = one if keeps else of_rows(one, slice(0))
+    kept = one if keeps else one.at(slice(0))
     return _Part(
         loops=loops,
         lengths=lengths.summed(),
@@ -470,7 +470,7 @@ def _phases(table: LoopTable, visits: _Visits, loop: np.ndarray, lives: _Lives) 
     last = mine[np.lexsort((visits.stop[mine], visits.last[mine], wave[mine]))]
     entry, leave = first[starts_run(wave[first])], last[ends_run(wave[last])]
     order = np.argsort(lives.wave)
-    life = of_rows(lives, order[np.searchsorted(lives.wave[order], wave[entry])] if len(entry) else entry)
+    life = lives.at(order[np.searchsorted(lives.wave[order], wave[entry])] if len(entry) else entry)
     begin = np.zeros((len(entry), len(PHASES)), dtype=np.int64)
     begin[:, 1], begin[:, 2] = visits.begin[entry], visits.end[leave]
     begin[:, 0] = np.minimum(life.begin, begin[:, 1])

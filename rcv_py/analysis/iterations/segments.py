@@ -36,7 +36,7 @@ from rcv_py.analysis.waves.barriers import crossings, meetings
 from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
 from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, distinct, ends_run, numbered, ranges, starts_run
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.trace import Trace
 
@@ -156,7 +156,7 @@ def _finish(_trace: Trace, part: _Part) -> Segments:
         beside=times,
     )
     crossed = np.flatnonzero((found.first != OUTSIDE) | (found.last != OUTSIDE))
-    return of_rows(found, crossed[np.lexsort((pair[crossed], -found.cycles[crossed]))])
+    return found.at(crossed[np.lexsort((pair[crossed], -found.cycles[crossed]))])
 
 
 def _beside(

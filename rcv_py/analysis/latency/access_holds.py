@@ -27,7 +27,7 @@ from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, su
 from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.analysis.program.registers import wave_lanes
 from rcv_py.base.runs import distinct, starts_run
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 
 UNITS = {LDS: "LDS", VMEM: "VMEM"}
@@ -122,7 +122,7 @@ def _finish(trace: Trace, part: _Part) -> AccessHolds:
         needed=needed,
         is_part=len(part.simds) < units * trace.architecture.simds_per_cu,
     )
-    return of_rows(found, np.lexsort((row, -found.stall, -found.beyond)))
+    return found.at(np.lexsort((row, -found.stall, -found.beyond)))
 
 
 _MERGE = by_field(_Part, rows=added(3), distances=added(1), simds=union)

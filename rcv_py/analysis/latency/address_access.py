@@ -22,7 +22,7 @@ from rcv_py.analysis.latency.address_blocks import KINDS, AddressBlocks, address
 from rcv_py.analysis.latency.lds_groups import lds_groups, lds_passes
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.text import Message
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 
@@ -151,7 +151,7 @@ def _finish(trace: Trace, part: Any) -> AddressAccesses:
     found = _table(trace, [_access(trace, one) for one in address_blocks(trace, records)])
     beyond = np.nan_to_num(found.requests - found.least_requests)
     beyond += np.nan_to_num(found.passes - found.least_passes)
-    return of_rows(found, np.lexsort((found.marker, found.line, -beyond)))
+    return found.at(np.lexsort((found.marker, found.line, -beyond)))
 
 
 def _table(trace: Trace, rows: list[dict[str, float]]) -> AddressAccesses:

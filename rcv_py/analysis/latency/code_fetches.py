@@ -21,7 +21,7 @@ from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction, added, by_field, tables
 from rcv_py.analysis.core.saturated import Sums, dense, summed, sums
 from rcv_py.base.runs import numbered, starts_run
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 
 SLOW = 64  # cycles of a gap from which on the line counts as missing in the cache
@@ -82,7 +82,7 @@ def _first_of(trace: Trace, gaps: _Gaps) -> _Gaps:
     block = lines(trace.code, trace.architecture).block[gaps.line]
     order = np.lexsort((gaps.line, gaps.start, block, gaps.cu))
     kept = order[starts_run(gaps.cu[order], block[order])]
-    return of_rows(gaps, kept)
+    return gaps.at(kept)
 
 
 def _finish(trace: Trace, part: _Part) -> CodeFetches:
@@ -116,7 +116,7 @@ def _finish(trace: Trace, part: _Part) -> CodeFetches:
         capacity=trace.architecture.code_cache,
     )
     rows = np.flatnonzero(found.slow)
-    return of_rows(found, rows[np.lexsort((rows, -found.cycles[rows]))])
+    return found.at(rows[np.lexsort((rows, -found.cycles[rows]))])
 
 
 _GAPS = tables(_Gaps.empty())

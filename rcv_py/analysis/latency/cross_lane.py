@@ -21,7 +21,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import ascending, starts_run
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import ColumnTable, memoized, of_rows
+from rcv_py.model.columns import ColumnTable, memoized
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 
@@ -72,7 +72,7 @@ def _finish(trace: Trace, part: np.ndarray) -> CrossLaneChains:
     first, last, links = part[:, :3].astype(np.int32).T
     times, cycles, stall = part[:, 3:].T
     chains = CrossLaneChains(first=first, last=last, links=links, times=times, cycles=cycles, stall=stall)
-    return of_rows(chains, np.lexsort((first, -cycles)))
+    return chains.at(np.lexsort((first, -cycles)))
 
 
 _NONE = np.zeros((0, 6), dtype=np.int64)

@@ -21,7 +21,7 @@ from rcv_py.base.record import Value
 from rcv_py.base.runs import ends_run, starts_run
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import ColumnTable, of_rows
+from rcv_py.model.columns import ColumnTable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 
@@ -84,7 +84,7 @@ def wait_latency(_trace: Trace, samples: Sums) -> WaitLatency:
     mean = np.where(exact > 0, cycles / np.maximum(exact, 1), np.nan)
     line = lines.astype(np.int32)
     table = WaitLatency(line, exact, censored, p10=p10, median=median, p90=p90, mean=mean)
-    return of_rows(table, np.lexsort((lines, -exact)))
+    return table.at(np.lexsort((lines, -exact)))
 
 
 def _map(trace: Trace, parcel: Parcel) -> Sums:

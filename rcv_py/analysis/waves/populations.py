@@ -41,7 +41,7 @@ from rcv_py.base.record import Value
 from rcv_py.base.runs import ascending, distinct, is_in, starts_run
 from rcv_py.base.text import Message, plural
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import ColumnTable, joined, memoized, of_rows
+from rcv_py.model.columns import ColumnTable, joined, memoized
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
 
@@ -216,7 +216,7 @@ def _merge(parts: Sequence[_Read]) -> _Read:
 
 def _finish(trace: Trace, read: _Read) -> Populations:
     program = _program(trace.code)
-    waves = of_rows(read.waves, np.argsort(read.waves.row))
+    waves = read.waves.at(np.argsort(read.waves.row))
     ways = _joined(_ways(trace, waves, read.ways))
     by_kernel: dict[str, list[_Way]] = {}
     for way in ways:

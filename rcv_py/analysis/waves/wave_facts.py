@@ -9,8 +9,7 @@ import numpy as np
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction, unchanged
 from rcv_py.analysis.timeline.token_details import state_cycles
-from rcv_py.base.record import Value
-from rcv_py.model.columns import ColumnTable, Table, joined, of_rows
+from rcv_py.model.columns import ColumnTable, Table, joined
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
@@ -43,14 +42,14 @@ def _map(_trace: Trace, parcel: Parcel) -> WaveFactColumns:
 
 def _in_order(nothing: Table, parts: Sequence[Table]) -> Table:
     every: Any = joined([nothing, *parts])
-    return of_rows(every, np.argsort(every.row, kind="stable"))
+    return every.at(np.argsort(every.row, kind="stable"))
 
 
 _merge = partial(_in_order, WaveFactColumns.empty())
 WAVE_FACTS = Reduction(_map, _merge, unchanged)
 
 
-class WaveStates(Value):
+class WaveStates(ColumnTable):
     """How long each wave that was read was in each state, one row per wave in order of the wave index."""
 
     row: np.ndarray  # int64, of the wave index

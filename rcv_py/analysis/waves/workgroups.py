@@ -24,7 +24,7 @@ from rcv_py.analysis.waves.barriers import RELEASE, Crossings, crossings, last_e
 from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending, borders, distinct, run_starts, starts_run
 from rcv_py.base.text import TextEnum
-from rcv_py.model.columns import ColumnTable, field_names, joined, of_rows
+from rcv_py.model.columns import ColumnTable, field_names, joined
 from rcv_py.model.trace import Trace
 
 BURST = 12  # cycles: maximum distance between starts in a workgroup, one after the other on the next SIMD
@@ -81,8 +81,8 @@ class Barriers(Value):
         """Return the barriers of the waves of a shader engine."""
         is_there = self.waves.se == se
         place = np.cumsum(is_there, dtype=np.int32) - 1
-        at = of_rows(self.at, is_there[self.at.wave])
-        return Barriers(of_rows(self.waves, is_there), replace(at, wave=place[at.wave]))
+        at = self.at.at(is_there[self.at.wave])
+        return Barriers(self.waves.at(is_there), replace(at, wave=place[at.wave]))
 
 
 def barriers_of(trace: Trace, parcel: Parcel) -> Barriers:
@@ -109,7 +109,7 @@ def joined_barriers(parts: Sequence[Barriers]) -> Barriers:
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order))
     crossed = replace(crossed, wave=place[crossed.wave])
-    return Barriers(of_rows(waves, order), of_rows(crossed, np.lexsort((crossed.nth, crossed.wave))))
+    return Barriers(waves.at(order), crossed.at(np.lexsort((crossed.nth, crossed.wave))))
 
 
 _NO_BARRIERS = Barriers(

@@ -13,7 +13,6 @@ from rcv_py.analysis.compare.verdict import LaunchDelta, why_not_per_wave
 from rcv_py.analysis.compare.work import WorkCosts
 from rcv_py.base.text import Message, percent, short_paths, short_place
 from rcv_py.features.flame.result import frame_names, visible_frames
-from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import TOTAL_ROWS
@@ -129,7 +128,7 @@ def change_table(found: Comparison, by: str) -> ResultTable:
         line_a = np.full_like(line_b, -1)
     order = ranked(table) if found.kernel is not None else np.zeros(0, dtype=np.int64)
     totals = [max(float(column.sum()), 1e-9) for column in (table.cost_a, table.cost_b)]
-    line_a, line_b, table = line_a[order], line_b[order], of_rows(table, order)
+    line_a, line_b, table = line_a[order], line_b[order], table.at(order)
     names, said, fates = ([column[at] for at in order.tolist()] for column in (names, said, fates))
     places_a, places_b = side_places(found.a), side_places(found.b)
     short = short_paths(source.path for side in (found.a, found.b) for source in side.sources)

@@ -15,7 +15,6 @@ from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.timeline.token_details import line_totals, token_details
 from rcv_py.analysis.waits.wait_latency import ReleasedBy, token_waits
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import of_rows
 from rcv_py.model.modes import MEASURES
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave, WaveBatch
@@ -106,7 +105,7 @@ SCHEMA = Schema(
 def hit_table(trace: Trace, hits: LineHits, rows: np.ndarray | slice = slice(None)) -> ResultTable:
     """Return these rows of the hits."""
     columns = {"wave": waves(trace, hits.wave[rows])} | {name: hits.measure(name)[rows] for name in MEASURES}
-    return ResultTable.of(HITS, of_rows(hits, rows), columns)
+    return ResultTable.of(HITS, hits.at(rows), columns)
 
 
 def spreads(hits: LineHits) -> dict[str, Spread | None]:

@@ -18,7 +18,6 @@ from rcv_py.analysis.latency.cross_lane import CROSS_LANE
 from rcv_py.base.errors import UsageError
 from rcv_py.base.record import Record
 from rcv_py.base.text import Message, join_texts
-from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
@@ -393,7 +392,7 @@ def _phases(inputs: Inputs) -> ResultTable:
 def _first(inputs: Inputs) -> ResultTable:
     rows = np.flatnonzero(inputs.loops.hits.stall)
     rows = rows[np.lexsort((rows, -inputs.loops.hits.first_stall[rows]))]
-    hits = of_rows(inputs.loops.hits, rows)
+    hits = inputs.loops.hits.at(rows)
     share = {"first_share_of_stall": hits.first_stall / hits.stall}
     return ResultTable.of(FIRST, hits, placed(inputs.trace, rows) | share)
 
@@ -429,7 +428,7 @@ def segment_table(trace: Trace, found: Segments) -> ResultTable:
 
 def _barriers(inputs: Inputs) -> ResultTable:
     found = inputs.answers.of(BARRIER_SKEW, inputs.rows)
-    found = of_rows(found, np.argsort(-found.skew, kind="stable"))
+    found = found.at(np.argsort(-found.skew, kind="stable"))
     places = {"last_wave": waves(inputs.trace, found.last), "source": sources(inputs.trace, found.line)}
     return ResultTable.of(BARRIERS, found, places)
 

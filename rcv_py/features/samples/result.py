@@ -7,7 +7,6 @@ import numpy as np
 from rcv_py.analysis.cost.pc_samples import RowSamples, SampledShares, SamplesOfRun, grouped, sampled_shares
 from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.base.text import Message, count, percent, plural
-from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
@@ -84,7 +83,7 @@ def samples_table(
     }
     spec = ROWS.hide(PEOPLE, *" ".join(names for names, is_so in hidden.items() if is_so).split())
     columns: Columns = {
-        **outcomes(of_rows(found, rows)),
+        **outcomes(found.at(rows)),
         "instruction": np.full(len(rows), -1) if is_line else rows,
         "share_of_samples": shares.sampled,
         "share_of_traced": shares.traced,

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, code_rows, source_lines
 from rcv_py.base.text import short_paths
-from rcv_py.model.columns import of_rows
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
@@ -121,7 +120,7 @@ def instruction_table(
         "frames": [" -> ".join(f"{path}:{line}" for path, line in chain) for chain in chains],
         "inlined_into": [*map(" ← ".join, outer)],
     }
-    return ResultTable.of(common.measured_in(INSTRUCTIONS, costs.label), of_rows(costs, rows), columns)
+    return ResultTable.of(common.measured_in(INSTRUCTIONS, costs.label), costs.at(rows), columns)
 
 
 def text_of(trace: Trace, file: int, line: int) -> str:

@@ -16,7 +16,6 @@ from rcv_py.base.progress import checkpoint
 from rcv_py.base.record import Record
 from rcv_py.base.runs import ascending
 from rcv_py.model.activity import ACTIVITY_COUNT
-from rcv_py.model.columns import of_rows
 from rcv_py.model.ids import place_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -180,7 +179,7 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
     every = residencies(trace.occupancy)
     color, kernels = _colors(trace, every)
     is_shown = _shown(trace, every, hidden)
-    lives = of_rows(every, is_shown)
+    lives = every.at(is_shown)
     slots, slot = global_rows(lives)
     waves = traced_waves(trace, lives)
     chosen = above = lane = begin = end = marker = np.zeros(0, np.int64)

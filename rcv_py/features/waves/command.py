@@ -15,7 +15,6 @@ from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, listing
 from rcv_py.cli.opening import answers, check_engine, missing_text, opened, wave_facts, wave_of, window_of
 from rcv_py.features.waves import result as results
 from rcv_py.features.waves.options import WavesOptions
-from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.model.window import TimeWindow
@@ -102,7 +101,7 @@ def shown_lives(trace: Trace, lives: Residencies, options: WavesOptions) -> Resi
         row, index = trace.wave_row(options.unit_of), trace.waves
         for own, of_wave in ((lives.se, index.se), (lives.sa, index.sa), (lives.cu, index.cu)):
             kept &= own == of_wave[row]
-    return of_rows(lives, kept)
+    return lives.at(kept)
 
 
 def _symbols(trace: Trace, given: Sequence[str]) -> list[str]:

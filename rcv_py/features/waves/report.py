@@ -13,7 +13,6 @@ from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Part, ReportHistogram, ReportSection, ReportShare, ReportTable, Stacked
 from rcv_py.features.waves.result import LIVED
-from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import STATE_NAME
 from rcv_py.results.common import WAVE_NAME
 
@@ -63,11 +62,11 @@ def waves(inputs: ReportInputs) -> ReportSection | None:
     caption = "All waves"
     if len(shown) < len(every):
         caption = Message("The {0} longest of {1} waves", count(len(shown)), count(len(every)))
-    three = of_rows(every, np.array([*named.values()]))
+    three = every.at(np.array([*named.values()]))
     parts = (
         ReportHistogram("Waves by cycles of life", spread.edges.tolist(), spread.totals.tolist()),
         _waves(inputs, three, "Three representative waves", list(named)),
-        _waves(inputs, of_rows(every, shown), caption),
+        _waves(inputs, every.at(shown), caption),
     )
     intro = "The name of a wave is a place: --goto of `rcv view` and Go to place in the window accept it."
     return ReportSection("waves", "Traced waves", parts, intro)

@@ -13,7 +13,7 @@ from rcv_py.analysis.findings.bound_class import COMPUTE, ISSUE, LATENCY, LAUNCH
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.columns import joined
 from rcv_py.model.resources import AgentFacts, RunFacts
 from tests.support.pattern_kernels import PATTERNS, captured, loop
 
@@ -132,7 +132,7 @@ def test_a_simd_whose_waves_all_left_at_once_got_no_work(tmp_path: Path) -> None
     brief = (
         inputs.working_lives.begin.min() + 100
     )  # a wave of 100 cycles on each SIMD of another compute unit
-    more = of_rows(events, np.repeat(np.flatnonzero(events.is_start)[:1], 8))
+    more = events.at(np.repeat(np.flatnonzero(events.is_start)[:1], 8))
     elsewhere = replace(
         more,
         cu=more.cu + 1,
