@@ -22,7 +22,7 @@ from rcv_py.features.compare.result import change_table, listing_table
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.activity import STATE_ORDER
 from rcv_py.model.columns import ColumnTable
-from rcv_py.model.kinds import STATE_NAME, STATE_TEXT
+from rcv_py.model.kinds import STATE_TEXT
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Baseline
@@ -32,7 +32,7 @@ from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, allow, named, pus
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curve_panel import CurvePlot
-from rcv_py.ui.plot.curves import Curve, CurveSet
+from rcv_py.ui.plot.curves import CurveSet, state_areas
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.result_columns import result_columns
@@ -115,26 +115,11 @@ def _shown(column: Column, noise: np.ndarray) -> Column:
     return replace(column, width=TEXT_PX) if column.id == "text" else column
 
 
-def state_areas(strip: StateStrip, begin: int) -> CurveSet:
+def strip_areas(strip: StateStrip, begin: int) -> CurveSet:
     """Return the waves in each state over time as areas that begin at a cycle."""
     time = begin + (np.arange(len(strip) + 1) << strip.shift)
     waves = np.pad(strip.cycles / (1 << strip.shift), ((0, 1), (0, 0)))
-    areas = CurveSet(
-        [
-            Curve(
-                name=STATE_NAME[state],
-                time=time,
-                value=waves[:, STATES.index(state)],
-                color=f"state:{state.name}",
-                unit="waves",
-                tip=STATE_TEXT[state],
-            )
-            for state in STATE_ORDER
-        ],
-        stacked=True,
-    )
-    areas.prepare()
-    return areas
+    return state_areas({state: (time, waves[:, STATES.index(state)]) for state in STATE_ORDER}, STATE_TEXT)
 
 
 class CompareView(RowsView):
@@ -270,7 +255,7 @@ class ComparePanel(TablePanel[Comparison]):
         if by == TIME and strip is not None:
             ask, begin = self.incremental("overview", STRIP), trace.span.begin
             # Both begin where the open capture does, whatever their clocks said.
-            return lambda _: (state_areas(strip, begin), state_areas(ask(None), begin))
+            return lambda _: (strip_areas(strip, begin), strip_areas(ask(None), begin))
 
         def rows(comparison: Comparison) -> CompareRows | None:
             has_rows = comparison.kernel is not None or by == SIDE_BY_SIDE

@@ -26,7 +26,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.panel import READING, UiContext
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.plot.curve_panel import CurvePanel
-from rcv_py.ui.plot.curves import Curve, CurveSet
+from rcv_py.ui.plot.curves import Curve, CurveSet, state_areas
 from rcv_py.ui.table.command_text import CommandWords, each, only, rcv
 from rcv_py.ui.table.filter_menu import FilterButton, FilterItem
 from rcv_py.ui.timeline.time_overlay import event_lines
@@ -74,15 +74,10 @@ class StateSums(Value):
                 cycles[state] = (np.diff(time) * waves[:-1]).sum()
             shares = cycles / max(1.0, float(cycles.sum()))
 
-        def curve(state: WaveState, time: np.ndarray, waves: np.ndarray) -> Curve:
-            name, share = STATE_NAME[state], percent(float(shares[state]), 1)
-            tip = Message("{0}: {1}, {2} of the waves' time", name, STATE_TEXT[state], share)
-            color = f"state:{state.name}"
-            return Curve(name=name, time=time, value=waves, color=color, unit="waves", tip=tip)
-
-        made = CurveSet([curve(state, *steps) for state, steps in states.items()], stacked=True)
-        made.prepare()
-        return cls(made, shares, sums.waves, is_writers)
+        text = "{0}: {1}, {2} of the waves' time"
+        parts = {state: percent(float(shares[state]), 1) for state in states}
+        tips = {state: Message(text, STATE_NAME[state], STATE_TEXT[state], parts[state]) for state in states}
+        return cls(state_areas(states, tips), shares, sums.waves, is_writers)
 
 
 class OccupancyPanel(CurvePanel):

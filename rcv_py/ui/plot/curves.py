@@ -1,6 +1,6 @@
 """Curves over time: as data, reduced to pixels, and as one graphics item of rectangles."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.core.step_curve import StepCurve, total
 from rcv_py.base.record import Record
-from rcv_py.model.kinds import TokenKind, WaveState
+from rcv_py.model.kinds import STATE_NAME, TokenKind, WaveState
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.shapes import pyqtgraph
 from rcv_py.ui.core.theme import Theme
@@ -65,10 +65,6 @@ class CurveSet:
     def __init__(self, curves: Sequence[Curve] = (), *, stacked: bool = False) -> None:
         self.curves, self.stacked = tuple(curves), stacked
 
-    def prepare(self) -> None:
-        """Sum the curves now, in a thread."""
-        _ = self.total
-
     @cached_property
     def total(self) -> StepCurve:
         """Return the sum of the curves."""
@@ -91,6 +87,19 @@ class CurveSet:
         """Return tops of the stacked areas in each pixel, float64 [curves + 1, width]; row 0 is the base."""
         means = [curve.steps.means(window, width_px) for curve in self.curves]
         return np.cumsum(np.array([np.zeros(width_px), *means]), axis=0)
+
+
+def state_areas(
+    states: Mapping[WaveState, tuple[np.ndarray, np.ndarray]], tips: Mapping[WaveState, str]
+) -> CurveSet:
+    """Return times and waves in each state as areas on top of each other; for a job, which sums them."""
+    curves = [
+        Curve(STATE_NAME[state], time, waves, f"state:{state.name}", "waves", tips[state])
+        for state, (time, waves) in states.items()
+    ]
+    areas = CurveSet(curves, stacked=True)
+    _ = areas.total
+    return areas
 
 
 LINE_PX = 2  # device pixels at a scale of 1

@@ -15,6 +15,7 @@ from PySide6.QtGui import QFontMetricsF, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox
 
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import dispatch_curves
 from rcv_py.features.occupancy.panel import OccupancyPanel
 from rcv_py.formats.open import open_trace
@@ -24,7 +25,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core import export
 from rcv_py.ui.core.panel import UiContext
-from rcv_py.ui.plot.curves import CurveSet
+from rcv_py.ui.plot import curves
 from tests.support.fixtures import fixture_of
 from tests.support.opened import all_waves, sample_trace
 from tests.support.plain_capture import Plain, plain
@@ -316,13 +317,13 @@ def test_plots_and_timelines_stand_above_each_other(make: Callable, open_in: Cal
 def test_states_are_added_up_once_in_a_thread(
     make: Callable, open_in: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    threads, prepare = [], CurveSet.prepare
+    threads, add_up = [], curves.total
 
-    def noted(curves: CurveSet) -> None:
+    def noted(parts: list[StepCurve]) -> StepCurve:
         threads.append(threading.current_thread())
-        prepare(curves)
+        return add_up(parts)
 
-    monkeypatch.setattr(CurveSet, "prepare", noted)
+    monkeypatch.setattr(curves, "total", noted)
     load(open_in, sample_trace("matmul_small"))
     panel = make("state")
     assert threads
