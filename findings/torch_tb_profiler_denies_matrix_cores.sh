@@ -50,8 +50,9 @@ def trace(device, category, launch, kernel, measured):
         begin = 1000 + 1000 * step
         events.append(event("user_annotation", f"ProfilerStep#{step}", 1, begin, 1000))
         for call in range(4):
-            start, ids = begin + 200 * call, {"correlation": 100 + 4 * step + call, "External id": 100 + 4 * step + call}
-            events.append(event("cpu_op", "aten::mm", 1, start, 50, **{"External id": ids["External id"]}))
+            start, number = begin + 200 * call, 100 + 4 * step + call
+            ids = {"correlation": number, "External id": number}
+            events.append(event("cpu_op", "aten::mm", 1, start, 50, **{"External id": number}))
             events.append(event(category, launch, 1, start + 5, 10, **ids))
             facts = {"device": 0, "stream": 7, "grid": [304, 1, 1], "block": [256, 1, 1], **ids, **measured}
             events.append(event("kernel", kernel, 7, start + 60, 100, **facts))
