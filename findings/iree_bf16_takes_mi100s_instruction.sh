@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Package: iree-base-compiler 3.13.0 (compiles for AMD GPUs without one).
-# Expected: products of BF16 and of FP16 matrices run alike on MI200: the data sheet has one peak for both, as the
-#   tile, the bytes and the sums in FP32 are the same.
-# Instead: IREE multiplies BF16 for gfx90a by the instruction that MI100 had, v_mfma_f32_16x16x8bf16. It takes
-#   the time of v_mfma_f32_16x16x16f16 and does half the work, which is why MI200 got another one,
-#   v_mfma_f32_16x16x16bf16_1k. The kernel has the tile of the FP16 one and twice its matrix instructions.
-#   For gfx908 that is the best there is; gfx942 gets v_mfma_f32_16x16x16_bf16, as many as for FP16.
+# Expected: BF16 and FP16 matrix products are equally fast on MI200: its data sheet has one peak rate for both, and
+#   tile, bytes and FP32 sums are the same.
+# Instead: for gfx90a IREE multiplies BF16 with the instruction of MI100, v_mfma_f32_16x16x8bf16. It takes as long as
+#   v_mfma_f32_16x16x16f16 and does half the work; therefore MI200 has v_mfma_f32_16x16x16bf16_1k. The kernel
+#   has the tile of the FP16 kernel and twice its matrix instructions. On gfx908 nothing better exists; gfx942
+#   gets v_mfma_f32_16x16x16_bf16, as many as for FP16.
 # Seen (1024 x 1024 x 1024: matrix instructions, bytes of LDS, VGPRs):
 #   gfx90a  FP16: v_mfma_f32_16x16x16f16   128, 50688, 196    BF16: v_mfma_f32_16x16x8bf16   256, 50688, 196
 #   gfx942  FP16: v_mfma_f32_16x16x16_f16  128, 50688, 159    BF16: v_mfma_f32_16x16x16_bf16 128, 50688, 160
-# Why it matters: the best that such a product can reach on MI250X is half of the peak, however well it is tiled, and
-#   the matrix units look busy all the time in a trace and in MfmaUtil. Only the name of the instruction
-#   tells. Converted to FP16 where the range allows, the same product has the other instruction.
+# Why it matters: such a product reaches at most half of MI250X's peak, however well it is tiled. The matrix units look
+#   busy in a trace and in MfmaUtil; only the name of the instruction gives it away. Where its range suffices,
+#   use FP16.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # Package: iree-base-compiler 3.13.0 (compiles for AMD GPUs without one).
-# Expected: a product of matrices is tiled through LDS on each GPU. RDNA has no matrix instruction for FP32 and takes
-#   v_fma instead, but what the tile saves, loading a number once for a workgroup, is the same.
-# Instead: where there is no matrix instruction for the type there is no tile in LDS either. On gfx1100 and gfx1201
-#   each lane loads both operands of its 16 results from memory by itself, and the lanes beside it load the same rows
-#   and columns again: 17 numbers for 16 multiplications, with a wait in front of nearly each four of them.
-#   It does not depend on the size. FP16 on the same GPUs, and FP32 on gfx942, go through LDS.
+# Expected: a matrix product is tiled through LDS on every GPU. RDNA has no matrix instruction for FP32 and uses v_fma
+#   instead, but the tile saves the same there: a workgroup loads each number once.
+# Instead: without a matrix instruction for the type, IREE uses no LDS either. On gfx1100 and gfx1201 each lane loads
+#   both operands of its 16 results from memory, and its neighbours load the same rows and columns again: 17 numbers
+#   for 16 multiplications, with a wait before nearly every fourth of them. Size does not matter. FP16 on the
+#   same GPUs, and FP32 on gfx942, go through LDS.
 # Seen (the kernel: bytes of LDS; numbers that a lane loads, its multiplications, waits for loads):
 #   gfx1201 FP32   256, 1024 and 4096:  0; 544, 512, 126
 #   gfx1100 FP32   256, 1024 and 4096:  0; 544, 512
 #   gfx1201 FP16  1024: 17408; 64 for 32 matrix instructions
 #   gfx942  FP32  1024: 50176; 96 for 256 matrix instructions
-# Why it matters: the vector cache sets the pace of such a product, at a small part of the FP32 rate. Its trace is full
-#   of waits for memory that look like misses though the same numbers come again and again. A comparison of FP16
-#   with FP32 on RDNA compares the tiling, not the formats.
+# Why it matters: the vector cache limits such a product to a small part of the FP32 rate. Its trace is full of memory
+#   waits that look like cache misses, although the same numbers are loaded again and again. A comparison of FP16
+#   with FP32 on RDNA compares tiled with untiled code, not two formats.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # Package: iree-base-compiler 3.13.0 (compiles for AMD GPUs without one).
-# Expected: who takes FP32 numbers, adds them up in FP64 and rounds the sum once gets an FP64 sum. MI300 adds
-#   FP64 at half the rate of FP32, and a compiler may not lose digits without -ffast-math.
-# Instead: before anything else IREE turns each f64 of the program into f32. Where arguments or results are
-#   f64 it says so in a warning. Where only the sum is, it says nothing: the widening, the sum and the rounding
-#   are gone, and the kernel is that of the FP32 sum to the letter. --iree-input-demote-f64-to-f32=false,
-#   a switch that is on by itself, keeps them.
-# Seen (gfx942; arguments and results FP32; instructions of the kernel, additions and products of FP64):
+# Expected: a program that widens FP32 numbers to FP64, adds them up and rounds the sum once gets an FP64 sum. MI300
+#   adds FP64 at half the rate of FP32, and a compiler must not lose digits without -ffast-math.
+# Instead: IREE first turns each f64 of the program into f32. If arguments or results are f64, it prints a warning.
+#   If only the sum is, it prints nothing: the widening, the FP64 sum and the rounding are gone, and the kernel
+#   is identical to that of the FP32 sum. The option --iree-input-demote-f64-to-f32=false keeps FP64; by
+#   default it is on.
+# Seen (gfx942; FP32 arguments and results; instructions of the kernel, FP64 additions and products among them):
 #                                  sum of rows of 4096      product of 1024 x 1024
-#   FP64 inside                    152, 0, nothing said      718, 0 (256 FP32 matrix instructions), nothing said
+#   FP64 inside                    152, 0, no warning        718, 0 (256 FP32 matrix instructions), no warning
 #   FP32 inside                    the same text             the same text
 #   FP64 inside, demotion off      230, 86                   1488, 512
-# Why it matters: FP64 sums are written as the reference against which a fast kernel is checked, or to measure
-#   what the digits cost. The reference has the error of the FP32 kernel, the cost is 0, and in a trace only the
-#   names of the instructions show it: sizes, grid and source are as written.
+# Why it matters: an FP64 sum is the usual reference for a fast kernel, and the usual way to measure the cost of more
+#   digits. Here the reference has the error of the FP32 kernel, and the cost is 0. In a trace only the names of
+#   the instructions show it.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

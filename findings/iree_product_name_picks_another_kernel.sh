@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # Package: iree-base-compiler 3.13.0 (compiles for AMD GPUs without one).
-# Expected: --iree-rocm-target=mi300x is another spelling of gfx942. Both make a code object for gfx942 that runs on
-#   MI300X, so that they make the same one, up to names.
-# Instead: the name of the product tells IREE how many compute units there are, and the tile depends on it. gfx942
-#   alone leaves it open, and its tile follows the matrices alone. The kernels differ by up to four times the VGPRs,
-#   in both directions: at 1024 mi300x has the smaller tile, at 8192 one of 468 registers, one wave a SIMD, where
+# Expected: --iree-rocm-target=mi300x is another spelling of gfx942. Both give a code object for gfx942 that runs on
+#   MI300X, so the two are equal but for names.
+# Instead: the product name tells IREE the number of compute units, and the tile depends on that number. For gfx942 the
+#   number is unknown, and the tile depends on the matrices alone. The kernels differ by up to four times the VGPRs,
+#   in both directions: at 1024 mi300x has the smaller tile; at 8192 it takes 468 registers, one wave a SIMD, where
 #   gfx942 takes 123. mi308x, the same chip with 80 compute units, has tiles of its own.
 # Seen (product of FP16 matrices: VGPRs, bytes of LDS, matrix instructions in the code):
 #             gfx942            mi300x            mi308x
 #   1024      159, 50688, 128   123, 25856,  32    81, 13056,  32
 #   4096      123, 17664,  64   123, 17664,  64   468, 35072, 128
 #   8192      123, 17664,  64   468, 35072, 128   468, 35072, 128
-#   the code object of each says gfx942
-# Why it matters: a trace of MI300X is compared with a kernel that was compiled for "gfx942" in CI, and registers,
-#   occupancy and the listing belong to another tile. A table of tuned sizes made with one name does not
-#   hold with the other, and the code object does not tell which of them it was.
+#   each code object names gfx942
+# Why it matters: if CI compiles for "gfx942" and the trace comes from a build for mi300x, registers, occupancy and
+#   listing belong to different kernels. Tile sizes tuned with one name do not hold for the other, and the code
+#   object does not say which name was used.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

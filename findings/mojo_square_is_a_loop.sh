@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Package: mojo 1.2.0 with the libraries of MAX 26.7.0 (compiles for AMD GPUs without one).
-# Expected: x ** 2.0 of FP32 is x * x, as x ** 2 is and as other compilers make of both. x ** 0.5 is a square root.
-#   An exponent that is written in the source is known to the compiler in either spelling.
-# Instead: x ** 2 and x ** 3 are multiplications in a row. With a point, and from x ** 4 on without one, the exponent
-#   is a number at run time: a loop looks at its bits one by one, with a scalar branch each time round, two
-#   multiplications and a selection, and begins with a multiplication by 1. LLVM does not unroll it. x ** 0.5 is
-#   a logarithm as a polynomial and an exponential, three times what sqrt takes.
-# Seen (gfx942: instructions between load and store, those of a loop once | branches back):
+# Expected: x ** 2.0 of FP32 is x * x, as x ** 2 is, and as other compilers make of both. x ** 0.5 is a square root. An
+#   exponent that stands in the source is a constant for the compiler in either spelling.
+# Instead: x ** 2 and x ** 3 are multiplications. With a decimal point, and from x ** 4 on also without one, the
+#   exponent is a number at run time: a loop tests its bits one by one, with a scalar branch, two multiplications
+#   and a selection per bit, and begins with a multiplication by 1. LLVM does not unroll it. x ** 0.5 is a
+#   logarithm by a polynomial and an exponential, three times the cost of sqrt.
+# Seen (gfx942: instructions between load and store, a loop counted once | backward branches):
 #   x * x     1 | 0    x ** 2    1 | 0    x ** 3    2 | 0    x ** 0.5  58 | 0    sqrt(x) 17 | 0
 #   x ** 2.0  9 | 1    x ** 3.0  9 | 1    x ** 4    9 | 1    x ** 10    9 | 1
 #   gfx1201: the same loops
-# Why it matters: sums of squares, as in a norm or a variance, are written so. The trace has a loop on a line of the
-#   source that has none, which goes round twice for a square, and a loop around it is not an innermost one any
-#   more, as those are that LLVM unrolls. x * x, or x ** 2, is one instruction.
+# Why it matters: norms and variances are sums of squares. The trace shows a loop of two rounds on a source line without
+#   one, and the loop around it is no longer innermost, so LLVM does not unroll it either. x * x and x ** 2 are
+#   one instruction.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # Package: tilelang 0.1.15 (its reader of the compiler's remarks on registers), ziglang 0.17.1 (whose clang 22.1
 #   compiles HIP's device code and makes the remarks).
-# Expected: n_regs and n_spills of a kernel, which TileLang reads for AMD GPUs so that kernels can be compared, are the
-#   registers that it allocates and those that it spills, as in the metadata of its code object.
-# Instead: n_spills is the number of spilled registers plus the size of scratch in words, where scratch is what these
-#   same registers are spilled to. An array that lies in scratch without any spill is counted as spills, too.
-#   n_regs leaves out the accumulation registers, which are of one file of 512 with the others on MI200 and MI300.
+# Expected: n_regs and n_spills, which TileLang reads for AMD GPUs to compare kernels, are the registers that a kernel
+#   allocates and those that it spills, as in the metadata of its code object.
+# Instead: n_spills is the number of spilled registers plus the words of scratch, to which these same registers are
+#   spilled. An array that lies in scratch without any spill counts as spills, too. n_regs leaves out
+#   accumulation registers, although MI200 and MI300 take both kinds from one file of 512.
 # Seen (n_regs, n_spills | metadata: VGPRs, spilled, words of scratch | waves that fit on a SIMD, by the same remarks):
 #   gfx942  a kernel that spills        128, 501 | 128, 332, 169 | 4
 #   gfx942  an array in scratch          42, 260 |  42,   0, 260 | 8
 #   gfx942  16 tiles of accumulators    256,   0 | 290,   0,   0 | 1
 #   gfx90a  the same                    127, 489; 45, 260; 256, 0 | 127, 320, 169; 45, 0, 260; 306, 0, 0
-# Why it matters: Triton's number of the same name is the words of scratch, so that a kernel of TileLang seems to spill
-#   three times as much as the same one of Triton, and a rule of "no spills" throws out kernels that have none.
-#   With 256 registers two waves fit on a SIMD; with 290, as the third has, one does.
+# Why it matters: Triton's number of the same name is the words of scratch, so a kernel of TileLang seems to spill three
+#   times as much as the same kernel of Triton, and a rule of "no spills" rejects kernels without any. With 256
+#   registers two waves fit on a SIMD; the third kernel has 290, and one fits.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

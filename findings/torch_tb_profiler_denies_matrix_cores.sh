@@ -1,21 +1,20 @@
 #!/usr/bin/env bash
 # Package: torch-tb-profiler 0.4.3 (PyTorch's plugin for TensorBoard), without TensorBoard; pandas 3.1.1.
-# Expected: two traces of PyTorch's profiler with the same times, one of an FP16 GEMM on A100 and one of an FP16 GEMM on
-#   MI300X, read alike. What the plugin does not know of AMD's GPUs it leaves out.
-# Instead: whether a kernel uses the matrix units is told by NVIDIA's names of kernels, so that hipBLASLt's and
-#   Triton's on MI300X never do: 0 %. As gfx942 counts as compute capability 9.4, which has tensor cores, the
-#   plugin then advises mixed precision "to speedup by using FP16". Occupancy, which such traces
-#   have not, is 0 for each kernel. And with the category that today's PyTorch writes for launches,
-#   "cuda_runtime" for HIP too, neither vendor's trace has launches: no operator has a kernel, the time
-#   of each is 0, and the advice is gone as well.
+# Expected: two traces of PyTorch's profiler with equal times, one of an FP16 GEMM on A100 and one of an FP16 GEMM on
+#   MI300X, give equal results. The plugin leaves out what it does not know about AMD's GPUs.
+# Instead: the plugin recognises kernels that use matrix units by NVIDIA's kernel names, so kernels of hipBLASLt and
+#   Triton on MI300X never count: 0 %. It takes gfx942 for compute capability 9.4, which has tensor cores, and
+#   advises mixed precision "to speedup by using FP16". The trace has no occupancy; the plugin shows 0 for
+#   every kernel. With the category that current PyTorch writes for launches, "cuda_runtime" also for HIP,
+#   launches of neither vendor are found: no operator has a kernel, its device time is 0, and the advice is gone.
 # Seen (12 GEMMs of 100 us; share in matrix units | occupancy | device time of aten::mm, us | operator of the kernels):
 #   "Runtime"       A100    100 % | 50 | 1200 | aten::mm
 #   "Runtime"       MI300X    0 % |  0 | 1200 | aten::mm, and the advice to use FP16
 #   "cuda_runtime"  A100    100 % | 50 |    0 | CallTreeRoot
 #   "cuda_runtime"  MI300X    0 % |  0 |    0 | CallTreeRoot
-# Why it matters: nothing is marked as unknown. A model that runs on MFMA alone seems to use none, its kernels seem to
-#   have no occupancy, and the table of operators that is sorted by device time is in no order. "MI16x16x1" in
-#   the name of the kernel is the matrix instruction.
+# Why it matters: nothing is marked as unknown. A model whose kernels are all MFMA seems to use no matrix unit and to have
+#   no occupancy, and a table of operators sorted by device time has no order. "MI16x16x1" in the name of the
+#   kernel is the matrix instruction.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

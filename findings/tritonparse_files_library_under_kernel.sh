@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # Package: tritonparse 0.6.0 (Meta's viewer of Triton's compilations: source beside IR and assembly), triton 3.9.0,
 #   zstandard 0.25.0.
-# Expected: an instruction that tl.sum brought in belongs to the line of the kernel that calls tl.sum, or to the line in
-#   Triton's standard.py. What is no instruction belongs to no line. AMD's assembly is treated as NVIDIA's.
-# Instead: for PTX the line of the call is found. For AMD's assembly the line in standard.py is kept, and taken for
-#   one of the kernel's own file: the map from the source to the assembly has lines 287 and 314 of a file
-#   of 12. The line of tl.sum has only what squares its argument. And the map goes on to the end of the
-#   text: the kernel descriptor, which is no code, belongs to the "def" line of the kernel.
-# Seen (for each line of the kernel's file the instructions that the map has for it):
+# Expected: an instruction inlined from tl.sum belongs to the line of the kernel that calls tl.sum, or to its line in
+#   Triton's standard.py. Data belongs to no line. AMD's assembly is treated like NVIDIA's.
+# Instead: for PTX, tritonparse finds the line of the call. For AMD's assembly it keeps the line number of standard.py
+#   and takes it for one of the kernel's file: its map has lines 287 and 314 of a file of 12 lines. The line
+#   of tl.sum has only the instructions that square its argument. The map also covers the end of the text: the
+#   kernel descriptor, which is not code, belongs to the "def" line of the kernel.
+# Seen (instructions that the map has for each line of the kernel's file):
 #   gfx942: def 5 and 40 lines of the descriptor, arange 4, load 20, tl.sum 2, division 49, store 8,
 #           line 287 of 12: 18, line 314 of 12: 19
 #   sm_90:  def 2, arange 10, load 34, tl.sum 35, division 9, store 16
-# Why it matters: the reduction is the part of such a kernel with LDS and a barrier, and the viewer shows it beside no
-#   line, or, in a file of more than 300 lines, beside an unrelated one. Counted by lines the sum seems to cost two
-#   instructions and "def" 45. The same kernel for CUDA is shown as it is written.
+# Why it matters: the reduction is the part of such a kernel with LDS and a barrier. The viewer shows it beside no line, or,
+#   in a file of more than 300 lines, beside an unrelated one. By its counts, the sum takes two instructions and
+#   "def" 45. The same kernel for CUDA is shown correctly.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -1,20 +1,19 @@
 #!/usr/bin/env bash
-# Package: apache-tvm 0.27.0.post1 (generates code for AMD GPUs without one; linking, for which it looks for a
-#   ROCm installation, is not needed to see the code).
-# Expected: the target {"kind": "rocm", "mcpu": "gfx1100"} knows that a wave of that GPU has 32 lanes, as LLVM
-#   does, which TVM generates code with. A sum over 64 threads is then one of two waves and goes through LDS.
-# Instead: without a device to ask, thread_warp_size is 64 for each GPU. The sum over 64 threads becomes
-#   exchanges between the lanes of "one" wave, without a barrier, while LLVM compiles the kernel for waves of
-#   32. The first exchange, with the lane 32 further on, wraps around to the lane itself. What is stored is
-#   twice the sum of elements 0 to 31; elements 32 to 63 reach nothing. Nothing is reported. The same on
-#   gfx1030 and gfx1201. gfx942 is right, and so are 32 and 128 threads, which go through LDS.
+# Package: apache-tvm 0.27.0.post1 (generates code for AMD GPUs without one; linking needs ROCm and is left out).
+# Expected: the target {"kind": "rocm", "mcpu": "gfx1100"} implies waves of 32 lanes, as it does for LLVM, which
+#   TVM generates code with. A sum over 64 threads then spans two waves and goes through LDS.
+# Instead: without a device to ask, thread_warp_size is 64 for every GPU. The sum over 64 threads becomes exchanges
+#   between the lanes of a single wave, without a barrier, while LLVM compiles the kernel for waves of 32. The
+#   first exchange, with the lane 32 places further, wraps around to the lane itself. The result is twice the
+#   sum of elements 0 to 31; elements 32 to 63 are lost. TVM reports nothing. gfx1030 and gfx1201 behave the
+#   same; gfx942 is right, and so are sums over 32 and over 128 threads, which go through LDS.
 # Seen (64 threads: lanes of a wave, exchanges, barriers, bytes of LDS, result for elements of 1.0):
 #   gfx942                         64, 7, 0,   0, 64.0
-#   gfx1100, gfx1030, gfx1201      32, 7, 0,   0, 64.0, and 64.0 as well if elements 32 to 63 are 1000.0
+#   gfx1100, gfx1030, gfx1201      32, 7, 0,   0, 64.0, and still 64.0 if elements 32 to 63 are 1000.0
 #   gfx1100, thread_warp_size 32   32, 0, 4, 256
-# Why it matters: a test with equal elements passes. In a trace the kernel looks well made, as it has neither
-#   memory of LDS nor a barrier, so that a comparison of the two recommends the wrong one. State
-#   thread_warp_size with each target that is written by hand, as for compiling ahead of time.
+# Why it matters: a test with equal elements passes. In a trace the wrong kernel looks better than the right one: it
+#   has no LDS access and no barrier. Give thread_warp_size in every target that is written by hand, as
+#   ahead-of-time builds do.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
