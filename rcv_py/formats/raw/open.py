@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -199,9 +200,10 @@ def decoded(
                     early(_put_together(capture, first, is_part=True))
                 early = None
             report(Stage(stage, len(wholes) - found.left, len(wholes)))
+    found.problems.sort(key=attrgetter("where"))  # streams end in any order
     if not found.engines:
         raise TraceError(
-            Message("{0} cannot be decoded: {1}", capture.path, found.problems[-1].text),
+            Message("{0} cannot be decoded: {1}", capture.path, found.problems[0].text),
             hint=HINTS.get(options.decoder, HINT),
         )
     return _put_together(capture, found, is_part=most > 0)

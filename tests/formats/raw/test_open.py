@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Affects
 from rcv_py.base.text import byte_size
 from rcv_py.formats.locate import locate
@@ -129,3 +130,10 @@ def test_a_capture_whose_waves_ran_elsewhere_says_so() -> None:
     said = [problem for problem in trace.problems if "traced compute unit" in problem.text]
     assert [problem.affects for problem in said] == [(Affects.WAVES, Affects.CODE)]
     assert all(problem.brief for problem in said), "the reason in full is for one panel"
+
+
+def test_of_streams_that_cannot_be_decoded_the_first_by_name_is_named(tmp_path: Path) -> None:
+    for engine in range(8):
+        (tmp_path / f"1_1_shader_engine_{engine}_1.att").write_bytes(b"not a trace" * (1 + engine))
+    with pytest.raises(TraceError, match=r"cannot be decoded: 1_1_shader_engine_0_1\.att"):
+        open_trace(tmp_path)
