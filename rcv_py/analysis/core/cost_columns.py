@@ -109,6 +109,7 @@ class CostColumns(ColumnTable):
     stall: np.ndarray  # int64, the part of the latency in which the instruction waited to issue
     idle: np.ndarray  # int64, cycles before it
     label: str  # what is shown, for a heading
+    least: int = 0  # hits without which the costs of a line are not known
 
     @cached_property
     def total(self) -> int:
@@ -150,9 +151,9 @@ def cost_columns(
         stalled = nothing if code.samples_stalled is None else code.samples_stalled.astype(np.int64)
         return CostColumns(code.samples, code.samples, stalled, nothing, SAMPLES)
     hits, latency, stall, idle = code.hits, code.latency, code.stall, code.idle
-    if mode in (LatencyMode.MEAN_ALL, LatencyMode.MEAN_WAVE):
+    if is_mean := mode in (LatencyMode.MEAN_ALL, LatencyMode.MEAN_WAVE):
         latency, stall, idle = mean(latency, hits), mean(stall, hits), mean(idle, hits)
-    return CostColumns(hits, latency, stall, idle, label)
+    return CostColumns(hits, latency, stall, idle, label, least=int(is_mean))
 
 
 def mean(value: np.ndarray, count: np.ndarray) -> np.ndarray:
@@ -172,7 +173,7 @@ def _of_executions(code: CodeTable, tokens: TokenColumns, hit: int | None, label
     latency, stall, idle = np.zeros((3, len(code)), dtype=np.int64)
     for column, values in ((latency, tokens.duration), (stall, tokens.stall), (idle, tokens.idle)):
         column[tokens.line[chosen]] = values[chosen]
-    return CostColumns(code.hits, latency, stall, idle, label)
+    return CostColumns(code.hits, latency, stall, idle, label, least=1 + (hit or 0))
 
 
 def split_cycles(

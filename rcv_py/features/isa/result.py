@@ -9,19 +9,19 @@ from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
 from rcv_py.analysis.cost.place_text import leaf_texts
-from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
+from rcv_py.analysis.program.blocks import BlockCosts, Blocks, block_costs, blocks
 from rcv_py.analysis.program.branches import Branches, Flow, branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
 from rcv_py.base.record import Record
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import PEOPLE
+from rcv_py.results.field import PEOPLE, unknown
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Spec
 
 _ROW = common.INSTRUCTION_INDEX
-_SHARE = replace(common.COST_SHARE, kind=kinds.PART)
+_COSTS = (common.COSTS[0], *unknown(*common.COSTS[1:], replace(common.COST_SHARE, kind=kinds.PART)))
 _INSTRUCTION = common.INSTRUCTION_TEXT
 _SOURCE = kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none")
 _BAR = "Length of the bar of --bars, in cycles; for reasons, in samples"
@@ -30,8 +30,7 @@ LINES = Spec(
     "Instructions in the order of the program; with --top by latency and idle.",
     "instruction",
     _ROW,
-    *common.COSTS,
-    _SHARE,
+    *_COSTS,
     kinds.TEXT("block", "Name of the basic block"),
     kinds.NUMBER.maybe("bar", _BAR, digits=3, is_optional=True),
     _INSTRUCTION,
@@ -46,8 +45,7 @@ BLOCKS = Spec(
     kinds.ROW("last_instruction", "Last instruction, counted from 0", "last"),
     kinds.COUNT("instructions", "Instructions in it", key="lines"),
     kinds.COUNT("hits", "Executions of its first instruction"),
-    *common.COSTS[1:],
-    _SHARE,
+    *_COSTS[1:],
     kinds.COUNT("loops", "Loops that contain it"),
     kinds.NOTE("name", "Name of the block"),
     kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
@@ -138,7 +136,7 @@ def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> 
     cost = np.where(code.is_label, 0, costs.cost if show_idle else costs.latency)
     columns: Columns = {
         "instruction": np.arange(len(code)),
-        "share_of_total": cost / max(1, int(cost.sum())),
+        **_known(costs.hits >= costs.least, costs, cost / max(1, int(cost.sum()))),
         "block": DictionaryColumn(table.name, table.of_row),
         "text": code.text,
         "source": leaf_texts(code, trace.sources),
@@ -149,13 +147,19 @@ def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> 
     return IsaListing(ResultTable.of(spec, costs, columns), cost, costs.label)
 
 
+def _known(is_known: np.ndarray, of: CostColumns | BlockCosts, share: np.ndarray) -> dict[str, np.ndarray]:
+    """The columns of costs, with nan where they are not known."""
+    columns = {"latency": of.latency, "stall": of.stall, "idle": of.idle, "share_of_total": share}
+    return {name: np.where(is_known, column, np.nan) for name, column in columns.items()}
+
+
 def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> IsaListing:
     sums = block_costs(table, trace.code, costs)
     columns: Columns = {
         "block": np.arange(len(table)),
         "first_instruction": table.first,
         "last_instruction": table.stop - 1,
-        "share_of_total": sums.cost / max(1, costs.total),
+        **_known(sums.hits >= costs.least, sums, sums.cost / max(1, costs.total)),
         "loops": loops(table).depth_of_block,
         "name": table.name,
         "source": sources(trace, table.first),

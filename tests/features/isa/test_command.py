@@ -9,7 +9,7 @@ import pytest
 from rcv_py.model.kinds import TokenKind
 from tests.support.command_runs import printed, printed_csv, printed_json, refused
 from tests.support.fixtures import fixture_of, fixture_of_each
-from tests.support.folders import code, row, write
+from tests.support.folders import WAVE, code, row, write
 from tests.support.opened import VARIED
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
@@ -127,3 +127,53 @@ def test_branches_of_pc_samples_are_unknown() -> None:
     assert rows
     assert all(row["taken"] is None and row["not_taken"] is None for row in rows)
     assert " 0 " not in printed("isa", folder, "--branches").split("\n")[1]
+
+
+def run_twice_once_and_never(folder: Path) -> Path:
+    """One wave runs instruction 1 twice, 2 once and 3 never; each takes 16 cycles, 4 of them stall."""
+    hits = {1: 2, 2: 1, 3: 0}
+    rows = [row("s_nop 0", at, "", 256 + 4 * at, n, 16 * n, 4 * n, 0) for at, n in hits.items()]
+    tokens = [[80, 9, 4, 16, 1], [96, 9, 4, 16, 2], [112, 9, 4, 16, 1]]
+    changes = {"code.json": code(row("; kernel", 0, "", 260), *rows), WAVE: wave(tokens)}
+    return write(folder, changes)
+
+
+@pytest.mark.parametrize("mode", ["mean", "wave-mean", "wave-max", "hit"])
+def test_costs_of_executions_that_did_not_happen_are_not_known(tmp_path: Path, mode: str) -> None:
+    folder, is_hit = run_twice_once_and_never(tmp_path), mode == "hit"
+    words = [] if mode == "mean" else ["--wave", "se0/simd0/slot0/wv0", *(["--hit", 2] if is_hit else [])]
+    rows = printed_json("isa", folder, "--mode", mode, *words)["rows"]
+    costs = [[one[name] for name in ("latency", "stall", "idle", "share_of_total")] for one in rows]
+    nothing = [None] * 4
+    expected = [nothing, [16, 4, 0, 1.0], nothing, nothing]
+    assert costs == (expected if is_hit else [nothing, [16, 4, 0, 0.5], [16, 4, 0, 0.5], nothing])
+    lines = printed_csv("isa", folder, "--mode", mode, *words)
+    assert [one["latency"] for one in lines] == ["" if cost is None else str(cost) for cost, *_ in costs]
+    (block,) = printed_json("isa", folder, "--mode", mode, *words, "--blocks")["rows"]
+    assert block["latency"] == (16 if is_hit else 32)
+
+
+def test_sums_over_executions_that_did_not_happen_are_zero(tmp_path: Path) -> None:
+    folder = run_twice_once_and_never(tmp_path)
+    for words in ([], ["--mode", "wave-sum", "--wave", "se0/simd0/slot0/wv0"]):
+        rows = printed_json("isa", folder, *words)["rows"]
+        assert [(one["latency"], one["share_of_total"]) for one in rows] == [
+            (0, 0.0),
+            (32, 0.666667),
+            (16, 0.333333),
+            (0, 0.0),
+        ]
+
+
+def test_a_block_whose_executions_did_not_happen_has_no_cost_of_them(tmp_path: Path) -> None:
+    folder = run_twice_once_and_never(tmp_path)
+    rows = [
+        row("; kernel", 0, "", 256),
+        row("s_branch 1", 1, "", 256, 1, 16, 4, 0),
+        row("s_nop 0", 2, "", 260, 0, 0, 0, 0),
+        row("s_endpgm", 3, "", 264, 1, 16, 4, 0),
+    ]
+    tokens = [[80, 7, 4, 16, 1], [96, 11, 4, 16, 3]]
+    write(folder, {"code.json": code(*rows), WAVE: wave(tokens)})
+    blocks = printed_json("isa", folder, "--blocks", "--mode", "mean")["rows"]
+    assert [one["latency"] for one in blocks] == [16, None, 16]
