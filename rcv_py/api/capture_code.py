@@ -190,7 +190,7 @@ class CaptureCode(CaptureTables):
         self.trace.check_line(*between or ())
         found = self._explained(range_costs_of(TimeWindow(first, last)), waves)
         steps = None if between is None else self._explained(between_of(*between), waves)
-        facts = range_facts(self.trace, found)
+        facts = range_facts(self.trace, found, is_read=len(self.trace.waves) > 0)
         facts["between"] = None if between is None or steps is None else between_facts(between, steps)
         return Answer.of(range_table(self.trace, found, top), found, facts)
 

@@ -1,5 +1,8 @@
 """Fields that several results share."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from msgspec.structs import replace
 
 from rcv_py.analysis.core.cost_columns import SAMPLES
@@ -7,6 +10,7 @@ from rcv_py.results import kinds
 from rcv_py.results.field import PEOPLE, Field
 from rcv_py.results.table import Spec
 
+NO_INSTRUCTIONS = "The capture has no instructions."
 CAPTURE = kinds.NAME("capture", "Name of the capture, which is the name of its folder")
 INSTRUCTION_INDEX = kinds.ROW(
     "instruction", "Index of the instruction in the program, counted from 0", "#", key="line"
@@ -62,3 +66,8 @@ def _sampled(field: Field) -> Field:
     if field.name in _NOT_SAMPLED:
         return replace(field, at=field.at & ~PEOPLE)
     return replace(field, title=_SAMPLED.get(field.name, field.title))
+
+
+def known(facts: Mapping[str, Any], is_known: bool) -> dict[str, Any]:
+    """Return the facts, each None if they are not known."""
+    return {**facts} if is_known else dict.fromkeys(facts)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.command_runs import printed, printed_json, run
+from tests.support.command_runs import printed, printed_json, refused, run
 from tests.support.samples import sample_path, write_sample
 
 SAMPLE = "ceiling"  # it has a loop and matrix instructions
@@ -16,12 +16,26 @@ COMMANDS = (
     "info", "summary", "occupancy", "occupancy --by kernel", "occupancy --by state", "occupancy --limits",
     "waves --top 3", "units", "hotspot --top 3", "isa --top 3", "isa --branches", "waits --top 3",
     "causes --top 3", "loops", "bubbles --top 3", "latency --top 3", "flame", "events", "counters",
-    "source --top 2", "index",
+    "source --top 2", "index", "range", "roofline", "triage --top 0", "latency --by access",
+    "latency --by fetch", "waves --populations", "hotspot --bins 4", "hotspot --charge self",
+    "hotspot --by kind",
 )  # fmt: skip
-# Files by pattern; "timeline" empties the states inside of wave files.
-DROPPED = ("occupancy.json", "realtime.json", "wstates*.json", "snapshots.json", "timeline", "se*_wv*.json")
+IN_WAVES = ("timeline",)
+DROPPED = (
+    "occupancy.json", "realtime.json", "wstates*.json", "snapshots.json", "se*_wv*.json", "code.json",
+    *IN_WAVES,
+)  # fmt: skip
 # How much was read, or is there: that much is known, and it is nothing.
-COUNTS = ("waves.bytes", "waves.read", ".waves", ".read", ".files_with_text")
+COUNTS = (
+    "waves.bytes",
+    "waves.read",
+    "waves.counted",
+    "waves",
+    "read",
+    ".files_with_text",
+    "total_findings",
+    "below_threshold",
+)
 OF_READ = ("outliers",)  # counts of the waves that were read, whose number stands beside them
 TIMES = (".begin", ".start")  # the first moment is 0
 UNKNOWN = {
@@ -44,6 +58,30 @@ UNKNOWN = {
             "mfma_use.share_of_simd_cycles",
         ),
         "latency --top 3": ("totals.total", "totals.mfma_busy", "totals.simd_cycles"),
+        "latency --by access": ("totals.refused", "totals.stall"),
+        "range": ("wave_cycles", "hits", "flop"),
+    },
+    "code.json": {
+        "info": ("source.mapped", "source.files"),
+        "hotspot --top 3": ("totals.hits", "totals.latency", "totals.stall", "totals.idle"),
+        "hotspot --by kind": ("totals.hits", "totals.latency"),
+        "hotspot --bins 4": ("total",),
+        "hotspot --charge self": ("total",),
+        "source --top 2": ("total", "unmapped"),
+        "flame": ("total",),
+        "summary": ("simds[0].mfma_busy",),
+        "bubbles --top 3": (
+            "totals.mfma",
+            "totals.drain",
+            "mfma_use.mfma_busy",
+            "mfma_use.share_of_simd_cycles",
+        ),
+        "latency --top 3": ("totals.total", "totals.not_hidden", "totals.mfma_busy"),
+        "latency --by access": ("totals.refused", "totals.stall"),
+        "latency --by fetch": ("totals.largest_loop",),
+        "waits --top 3": ("totals.waits", "totals.hits", "totals.stall", "totals.charged"),
+        "waves --populations": ("executed", "instructions", "rows[0].instructions"),
+        "range": ("hits", "flop", "valu_flop"),
     },
 }
 
@@ -85,10 +123,10 @@ def lacking(dropped: str, place: Path) -> Path:
     """A copy of the capture without these files, or without the states of its waves."""
     folder = place / "capture"
     write_sample(SAMPLE, folder)
-    for path in folder.glob("se*_wv*.json" if dropped == "timeline" else dropped):
-        if dropped == "timeline":
+    for path in folder.glob("se*_wv*.json" if dropped in IN_WAVES else dropped):
+        if dropped in IN_WAVES:
             tree = json.loads(path.read_text())
-            tree["wave"]["timeline"] = []
+            tree["wave"][dropped] = []
             path.write_text(json.dumps(tree))
         else:
             path.unlink()
@@ -106,6 +144,7 @@ def test_no_number_becomes_nothing(words: str, without: tuple[str, Path], whole:
         and not isinstance(value, bool)
         and before.get(name)
         and not name.endswith((*COUNTS, *OF_READ, *TIMES))
+        and (dropped != "code.json" or "rows[" not in name)  # without instructions they are other rows
     ]
     assert [name for name in zeros if name not in ("waves", "total_rows")] == []
     for name in UNKNOWN.get(dropped, {}).get(words, ()):
@@ -155,6 +194,11 @@ def test_no_text_names_instruction_minus_one(name: str, words: str) -> None:
     found = run(command, str(sample_path(name)), *more)
     assert found.code == 0, found.err
     assert not re.search(r"(?i)(instruction|line|#|←)s? *-1\b", found.out)
+
+
+def test_nothing_is_predicted_of_instructions_that_nobody_could_read(tmp_path: Path) -> None:
+    said = refused("whatif", lacking("code.json", tmp_path))
+    assert "No instruction of capture could be read, so nothing can be replayed." in said
 
 
 def test_costs_of_no_instructions_are_not_zero() -> None:

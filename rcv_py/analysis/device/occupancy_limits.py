@@ -172,8 +172,8 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     if lds < 0:
         notes.append(_without_lds(trace, known, group))
     # A program with raw words names only some of its registers.
-    is_read = not trace.code.is_unreadable.any()
-    if not is_read:
+    is_read = len(trace.code) > 0 and not trace.code.is_unreadable.any()
+    if not is_read and len(trace.code):
         notes.append("Registers that no table has are not known: some instruction texts are unreadable.")
     limits = [one for one in limits if one.used >= 0 and (is_read or one.source != GUESS)]
 

@@ -11,7 +11,7 @@ from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent, si
 from rcv_py.base.record import Value
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
-from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
+from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, known
 from rcv_py.results.field import DATA, PEOPLE, WINDOW, ShownIn, of_analysis, only, record, rows, unknown
 from rcv_py.results.table import Columns, ResultTable, Schema, Spec
 
@@ -147,7 +147,7 @@ def document(trace: Trace, found: Findings, table: ResultTable) -> dict[str, Any
         "capture": trace.name,
         "kernel": trace.kernel_name,
         "waves": {"read": found.waves, "traced": found.of, **_waves(found)},
-        "totals": totals if found.resident > 0 else dict.fromkeys(totals),
+        "totals": known(totals, found.resident > 0),
         "numbers": [of_analysis(_NUMBERS, number) for number in found.numbers],
         **_conclusion(found),
         "gain_base": found.gain_base,

@@ -117,7 +117,7 @@ def _facts(trace: Trace, options: FlameOptions, unit: str, total: int) -> dict[s
         "metric": options.metric,
         "order": options.order,
         "unit": "executions" if METRICS[options.metric] is Metric.HITS else unit,
-        "total": total,
+        "total": total if len(trace.code) else None,
     }
 
 

@@ -60,7 +60,7 @@ FACTS = (
     CAPTURE,
     Field("content", kinds.choice(*CONTENTS), "What frames are"),
     *MEASURED,
-    _COST("total", "Sum over the frames without a parent"),
+    _COST.maybe("total", "Sum over the frames without a parent; null without instructions"),
 )
 SANDWICH_FACTS = (
     CAPTURE,

@@ -10,13 +10,13 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, percent, plural, short_kernel
 from rcv_py.cli import opening
 from rcv_py.cli.answer import CommandAnswer, Facts, listing
-from rcv_py.cli.opening import ChosenWaves, counted_waves, refuse_unrun
+from rcv_py.cli.opening import ChosenWaves, counted_waves, refuse_unrun, selection
 from rcv_py.features.hotspot import result
 from rcv_py.features.hotspot.options import HotspotOptions
 from rcv_py.features.occupancy.result import limits_in_short
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import LATENCY_AND_IDLE, SUMS
+from rcv_py.results.common import LATENCY_AND_IDLE, NO_INSTRUCTIONS, SUMS
 from rcv_py.results.table import ResultTable
 from rcv_py.work.occupancy import limits_of
 
@@ -67,7 +67,7 @@ def _ranking(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
         },
         above=[Facts(_header(trace, costs, limits, waves.whose)), ""],
         footer=lambda rows: _footer(options, costs, rows, len(table), waves.whose),
-        why_none="" if len(trace.code) else "The capture has no instructions.",
+        why_none="" if len(trace.code) else NO_INSTRUCTIONS,
         is_shown_empty=True,
         about={"files": facts.files},
     )
@@ -130,9 +130,12 @@ def _histogram(options: HotspotOptions) -> CommandAnswer:
     trace = waves.trace
     refuse_unrun(trace, "costs")
     opening.refuse(trace, options, "PC samples do not name waves.")
-    bins = binned(waves.of(wanted) if len(trace.waves) else static_bins(trace.code), options.bins or 1)
-    total = int(bins.totals.sum())
-    said = Message("\n{0} cycles in ranges of {1}.", count(total), plural(bins.step, "instruction"))
+    found = waves.of(wanted) if len(trace.waves) else static_bins(trace.code)
+    if not (found.totals.any() or options.clock or selection(options)):  # no wave could be read
+        found = static_bins(trace.code)
+    bins = binned(found, (options.bins or 1) if len(trace.code) else 0)
+    total = int(bins.totals.sum()) if len(bins.totals) else None
+    said = Message("\n{0} cycles in ranges of {1}.", count(total or 0), plural(bins.step, "instruction"))
     return listing(
         options,
         trace,
@@ -140,6 +143,7 @@ def _histogram(options: HotspotOptions) -> CommandAnswer:
         result.BINS_SCHEMA,
         lambda: {"se": options.se, "range": options.clock, "step": bins.step, "total": total},
         footer=lambda _: said,
+        why_none="" if len(bins.totals) else NO_INSTRUCTIONS,
         is_shown_empty=True,
     )
 
@@ -174,7 +178,7 @@ def _places(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
             "is_idle_charged": not options.no_idle,
             "range": options.clock,
             "unit": unit,
-            "total": total,
+            "total": total if len(cost) else None,
             "share_base": _base("latency" if options.no_idle else "cost", costs),
             "total_rows": len(table),
         },

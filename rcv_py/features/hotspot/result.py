@@ -22,7 +22,7 @@ from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.common import CAPTURE, COSTS, MEASURE, RANGE, SHARE_BASE, SUMS, TOTAL_ROWS
-from rcv_py.results.field import DATA, EVERYWHERE, PEOPLE, REPORT, TEXT, Field, only, record_field
+from rcv_py.results.field import DATA, EVERYWHERE, PEOPLE, REPORT, TEXT, Field, only, record_field, unknown
 from rcv_py.results.table import ResultTable, Schema, Spec
 
 NOUNS = {"instruction": "instruction", "source": "source line", "kind": "kind", "class": "class"}
@@ -68,7 +68,7 @@ RANKING_FACTS = (
     Field("sort", kinds.choice(*_SHARES), "Column that ranks the rows, the largest first"),
     MEASURE,
     SHARE_BASE,
-    record_field("totals", "Sums over the whole program", *COSTS),
+    record_field("totals", "Sums over the whole program; null without instructions", *unknown(*COSTS)),
     TOTAL_ROWS,
 )
 
@@ -84,9 +84,9 @@ def ranking_table(
     return ResultTable.of(spec, found), found
 
 
-def totals(costs: CostColumns) -> dict[str, int]:
-    """Return sums over the whole program."""
-    return {name: int(getattr(costs, name).sum()) for name in SUMS}
+def totals(costs: CostColumns) -> dict[str, int | None]:
+    """Return sums over the whole program; None without instructions."""
+    return common.known({name: int(getattr(costs, name).sum()) for name in SUMS}, len(costs.hits) > 0)
 
 
 def _kinds(row: Mapping[str, Any]) -> str:
@@ -111,7 +111,7 @@ BINS_FACTS = (
     kinds.WHOLE.maybe("se", "Shader engine whose waves count; null for all"),
     RANGE,
     kinds.COUNT("step", "Instructions per range"),
-    kinds.CYCLES("total", "All ranges"),
+    kinds.CYCLES.maybe("total", "All ranges; null without instructions"),
 )
 
 
@@ -158,7 +158,7 @@ PLACES_FACTS = (
     kinds.FLAG("is_idle_charged", "Whether gaps before instructions are charged as well"),
     RANGE,
     Field("unit", kinds.choice("cycles", "samples"), "What the numbers count"),
-    kinds.WHOLE("total", "The whole program, in the unit"),
+    kinds.WHOLE.maybe("total", "The whole program, in the unit; null without instructions"),
     SHARE_BASE,
     TOTAL_ROWS,
 )

@@ -30,7 +30,7 @@ from rcv_py.features.isa.static_result import program_table
 from rcv_py.formats.isa.described import descriptions
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import NOT_RUN, Trace
-from rcv_py.results.common import LATENCY_AND_IDLE
+from rcv_py.results.common import LATENCY_AND_IDLE, NO_INSTRUCTIONS
 from rcv_py.results.table import ResultTable
 
 _KINDS = {"instruction": "instructions", "block": "blocks", "branch": "branches", "label": "labels"}
@@ -73,7 +73,7 @@ def run(options: IsaOptions) -> CommandAnswer:
 
     why_none = "" if len(found.table) else nothing(noun, options, Message("The program has no {0}.", nouns))
     if not len(trace.code) and noun != "label":
-        why_none = "The capture has no instructions."
+        why_none = NO_INSTRUCTIONS
     return listing(
         options,
         waves,

@@ -22,6 +22,7 @@ from rcv_py.features.latency import address_result as addresses
 from rcv_py.features.latency import result as results
 from rcv_py.features.latency.options import LatencyOptions
 from rcv_py.model.modes import ReferenceRule
+from rcv_py.results.common import known
 from rcv_py.results.table import ResultTable
 
 # A table with totals, footer, assumption, and why there is none.
@@ -53,7 +54,7 @@ def run(options: LatencyOptions) -> CommandAnswer:
             "rule": options.rule,
             "assumption": assumption,
             "reason": reason,
-            "totals": totals,
+            "totals": known(totals, is_of_all or (waves.read > 0 and len(waves.trace.code) > 0)),
             "total_rows": len(table),
         },
         footer=lambda shown: (

@@ -143,7 +143,7 @@ FACTS = (
 )
 HIDDEN_TOTALS = record_field(
     "totals",
-    "Sums over all rows, and how busy matrix units were; null if no wave was read",
+    "Sums over all rows, and how busy matrix units were; null if no wave or no instruction was read",
     *unknown(
         *_CYCLES,
         kinds.CYCLES("mfma_busy", "Matrix instructions by the cycles each takes"),
@@ -158,11 +158,11 @@ MEMORY_TOTALS = record_field(
 )
 ACCESS_TOTALS = record_field(
     "totals",
-    "Sums over all rows",
-    kinds.COUNT("refused", "Executions that stalled while another access held their unit"),
-    kinds.CYCLES("stall", "Stall of these"),
-    kinds.COUNT("longer", "Instructions that held their unit much longer than their width needs"),
-    kinds.FLAG(
+    "Sums over all rows; null if no wave or no instruction was read",
+    kinds.COUNT.maybe("refused", "Executions that stalled while another access held their unit"),
+    kinds.CYCLES.maybe("stall", "Stall of these"),
+    kinds.COUNT.maybe("longer", "Instructions that held their unit much longer than their width needs"),
+    kinds.FLAG.maybe(
         "is_part",
         "Whether SIMDs of a compute unit were not traced: the traced ones then seem to hold the unit longer",
     ),
@@ -172,14 +172,16 @@ ACCESS_TOTALS = record_field(
 )
 FETCH_TOTALS = record_field(
     "totals",
-    "Sums over all rows, and the size of loops",
-    kinds.COUNT("slow", "Fetches that were not served by the instruction cache"),
-    kinds.COUNT("again", "Of these: of lines that a wave of the compute unit had run before"),
-    kinds.CYCLES("cycles", "Time that waves waited for them"),
-    kinds.CYCLES("elsewhere", "Equally long gaps where no new code line begins, which have other causes"),
+    "Sums over all rows, and the size of loops; null if no wave or no instruction was read",
+    kinds.COUNT.maybe("slow", "Fetches that were not served by the instruction cache"),
+    kinds.COUNT.maybe("again", "Of these: of lines that a wave of the compute unit had run before"),
+    kinds.CYCLES.maybe("cycles", "Time that waves waited for them"),
+    kinds.CYCLES.maybe(
+        "elsewhere", "Equally long gaps where no new code line begins, which have other causes"
+    ),
     kinds.BYTES.maybe("cache_size", "Instruction cache that compute units share"),
-    kinds.BYTES("largest_loop", "Code of the largest loop that ran, from its head to its branch"),
-    kinds.COUNT("loops_beyond_cache", "Loops that ran whose code is larger than the cache"),
+    kinds.BYTES.maybe("largest_loop", "Code of the largest loop that ran, from its head to its branch"),
+    kinds.COUNT.maybe("loops_beyond_cache", "Loops that ran whose code is larger than the cache"),
 )
 VARIANTS = {  # kind of the document → its table, its totals, and its option
     "hidden": (HIDDEN, HIDDEN_TOTALS, "What other waves hide."),
@@ -207,11 +209,10 @@ def hidden_rows(trace: Trace, found: HiddenTable) -> ResultTable:
     return ResultTable.of(HIDDEN, found, placed(trace, found.line))
 
 
-def hidden_totals(table: ResultTable, matrix: MatrixUse) -> dict[str, int | None]:
-    """Return sums over all rows and how busy matrix units were; None if no wave was read."""
+def hidden_totals(table: ResultTable, matrix: MatrixUse) -> dict[str, int]:
+    """Return sums over all rows and how busy matrix units were."""
     sums = {field.name: sum(table.plain(field.name)) for field in _CYCLES}
-    found = sums | {"mfma_busy": matrix.busy, "simd_cycles": matrix.resident}
-    return found if matrix.resident > 0 else dict.fromkeys(found)
+    return sums | {"mfma_busy": matrix.busy, "simd_cycles": matrix.resident}
 
 
 def memory_rows(trace: Trace, found: MemoryLatency) -> ResultTable:

@@ -52,7 +52,7 @@ def run(options: RangeOptions) -> CommandAnswer:
 
     def facts() -> dict[str, Any]:
         between = None if ends is None or steps is None else result.between_facts(ends, steps)
-        return {**result.range_facts(trace, found), "between": between}
+        return {**result.range_facts(trace, found, is_read=waves.read > 0), "between": between}
 
     return CommandAnswer.of_table(result.SCHEMA, table, text, facts, of=waves)
 

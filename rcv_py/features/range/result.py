@@ -175,8 +175,8 @@ def flop_facts(trace: Trace, found: RangeCosts) -> Iterator[tuple[str, str, str]
             yield name, Message("{0}{1:,.0f} FLOP", most, flops), speed
 
 
-def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:
-    """Return the fields of a document besides the rows."""
+def range_facts(trace: Trace, found: RangeCosts, *, is_read: bool) -> dict[str, Any]:
+    """Return the fields of a document besides the rows; `is_read` is whether any wave could be read."""
     window, rate, vector = found.window, tflops(trace, found), tflops(trace, found, found.vector_flops)
     ns = trace.clock.ns(window.width)
     facts = {
@@ -193,8 +193,9 @@ def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:
         "assumption": found.causes.assumption,
     }
     unknown = [] if trace.has_times else ["range", "cycles", "duration_ns"]
-    if not len(trace.waves):
-        unknown += ("wave_cycles", "hits", "flop", "tflops", "valu_flop", "valu_tflops")
+    unknown += [] if is_read else ["wave_cycles"]
+    if not (is_read and len(trace.code)):
+        unknown += ("hits", "flop", "tflops", "valu_flop", "valu_tflops")
     return facts | dict.fromkeys(unknown)
 
 

@@ -36,4 +36,6 @@ def run(options: RooflineOptions) -> CommandAnswer:
 
     why = waves.why_none("peaks")
     answer = listing(options, waves, table, result.SCHEMA, footer=footer, why_none=why, unknown="–")
-    return replace(answer, document=lambda: {**facts, "rows": result.roofline_rows(trace, found)})
+    return replace(
+        answer, document=lambda: {**facts, "rows": [] if why else result.roofline_rows(trace, found)}
+    )

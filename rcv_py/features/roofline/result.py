@@ -85,7 +85,7 @@ ROOFLINE = Spec(
     _INTENSITY.maybe("intensity", "Operations of all types per requested byte", "FLOP/B"),
     _INTENSITY.maybe("ridge", "Intensity from which compute is the roof"),
     kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
-    nothing="The capture has no instructions.",
+    nothing=common.NO_INSTRUCTIONS,
     window="scope first_instruction last_instruction share_of_peak type rate intensity byte_rate "
     "mfma_busy_share_of_simd_cycles",
 )

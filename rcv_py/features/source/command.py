@@ -19,6 +19,7 @@ from rcv_py.features.source.static_result import program_lines
 from rcv_py.model.code import SourceFile
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import NOT_RUN, Trace
+from rcv_py.results.common import known
 from rcv_py.results.field import ShownIn
 from rcv_py.results.table import ResultTable
 
@@ -67,8 +68,7 @@ def run(options: SourceOptions) -> CommandAnswer:
             "source_line": line or None,
             "is_inlined": options.inlined,
             "measure": made.costs.label,
-            "total": made.lines.whole,
-            "unmapped": made.lines.unmapped,
+            **known({"total": made.lines.whole, "unmapped": made.lines.unmapped}, len(trace.code) > 0),
             "total_rows": len(made.table),
         },
         of=waves,

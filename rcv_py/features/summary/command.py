@@ -78,6 +78,7 @@ def _pipes(found: DeviceSummary, pipes: PipeUse, whose: str) -> Iterator[Part]:
     rows: list[tuple[str, list[int]]] = []  # a SIMD: its cycles, then the cycles of each column
     for place, resident, columns in result.pipe_rows(found):
         columns["issuing"] = resident - columns["no_issue"]
+        names = tuple(name for name in names if name in columns)
         rows.append((place, [resident, *(columns[name] for name in names)]))
     rows.append(("all", [sum(column) for column in zip(*(cycles for _, cycles in rows), strict=True)]))
     cells = [(place, count(of), *(percent(part, of) for part in cycles)) for place, (of, *cycles) in rows]

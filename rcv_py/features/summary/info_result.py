@@ -15,7 +15,7 @@ from rcv_py.features.health.result import SEVERITY
 from rcv_py.model.resources import AllocatedRegisters, CompiledKernel
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
-from rcv_py.results.common import CAPTURE
+from rcv_py.results.common import CAPTURE, known
 from rcv_py.results.field import DATA, PEOPLE, Field, of_analysis, only, record_field, rows_field, unknown
 from rcv_py.results.table import ResultTable, Schema, Spec
 
@@ -104,18 +104,20 @@ FACTS = (
     ),
     record_field(
         "source",
-        "How instructions are mapped to sources",
-        _MAPPED,
-        kinds.COUNT("files", "Source files"),
-        kinds.COUNT("files_with_text", "Source files with text"),
-        kinds.COUNT("source_lines", "Source lines that are named"),
-        kinds.NUMBER(
-            "effective_source_lines",
-            "Effective number of lines: how many would carry the instructions if spread evenly",
+        "How instructions are mapped to sources; null without instructions",
+        *unknown(
+            _MAPPED,
+            kinds.COUNT("files", "Source files"),
+            kinds.COUNT("files_with_text", "Source files with text"),
+            kinds.COUNT("source_lines", "Source lines that are named"),
+            kinds.NUMBER(
+                "effective_source_lines",
+                "Effective number of lines: how many would carry the instructions if spread evenly",
+            ),
+            kinds.TEXT("top_source", "The line with most instructions, as file:line"),
+            kinds.SHARE("top_share_of_instructions", "Part of the instructions on it"),
+            kinds.SHARE("top_share_of_cycles", "Part of the cycles on it"),
         ),
-        kinds.TEXT("top_source", "The line with most instructions, as file:line"),
-        kinds.SHARE("top_share_of_instructions", "Part of the instructions on it"),
-        kinds.SHARE("top_share_of_cycles", "Part of the cycles on it"),
     ),
     record_field(
         "occupancy",
@@ -278,7 +280,7 @@ def _code(trace: Trace) -> dict[str, Any]:
 def _source(trace: Trace) -> dict[str, Any]:
     spread = mapped_lines(trace.code)
     top = trace.sources[spread.top_file].path if spread.top_file >= 0 else ""
-    return {
+    found = {
         "mapped": trace.code.mapped_rows,
         "files": len(trace.sources),
         "files_with_text": sum(source.lines is not None for source in trace.sources),
@@ -288,6 +290,7 @@ def _source(trace: Trace) -> dict[str, Any]:
         "top_share_of_instructions": round(spread.top_share, 4),
         "top_share_of_cycles": round(spread.top_cost, 4),
     }
+    return known(found, len(trace.code) > 0)
 
 
 def _occupancy(trace: Trace) -> dict[str, Any]:

@@ -39,9 +39,11 @@ SIMD = (
     kinds.CYCLES("simd_cycles", "Time with a traced wave", "cycles"),
     kinds.CYCLES("busy", "Time in which any instruction issued or executed"),
     kinds.CYCLES("working", "The same without waits, branches, barriers and messages"),
-    kinds.CYCLES("mfma_busy", "Time in which the MFMA unit worked, by its passes", "MFMA unit busy"),
+    kinds.CYCLES.maybe("mfma_busy", "Time in which the MFMA unit worked, by its passes", "MFMA unit busy"),
     kinds.CYCLES("no_issue", "Time in which no traced wave issued", "no-issue"),
-    kinds.CYCLES("bubbles", "Part of that in which the MFMA unit did not work either", "nothing happens"),
+    kinds.CYCLES.maybe(
+        "bubbles", "Part of that in which the MFMA unit did not work either", "nothing happens"
+    ),
 )
 _PIPE = kinds.CYCLES("", "Time in which the pipe of that name issued")
 _COUNTER = kinds.NUMBER.maybe(
@@ -138,8 +140,9 @@ def summary_document(name: str, found: DeviceSummary) -> dict[str, Any]:
     }
     document |= {title.replace(" ", "_"): dict(rows) for title, rows in parts(found)}
     if found.pipes is not None:
+        lost = dict.fromkeys(() if found.fact("nothing_happens") else ("mfma_busy", "bubbles"))
         simds = pipe_rows(found)
-        document["simds"] = [{"place": at, "simd_cycles": resident, **own} for at, resident, own in simds]
+        document["simds"] = [{"place": at, "simd_cycles": life, **own, **lost} for at, life, own in simds]
     if found.counters is not None:
         document["counters"] = {bar.name[:]: round(bar.value, 4) for bar in found.counters.bars}
     if found.units is not None:
@@ -181,7 +184,10 @@ def parts(found: DeviceSummary) -> Iterator[tuple[str, list[tuple[str, int]]]]:
 
 
 def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]:
-    """Yield the place of each SIMD, its resident cycles, and the cycles of other columns by name."""
+    """Yield the place of each SIMD, its resident cycles, and the cycles of other columns by name.
+
+    Columns that are not known are left out.
+    """
     pipes, work = found.pipes, found.work
     if pipes is None or work is None:
         return
@@ -189,6 +195,8 @@ def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]
     of = np.searchsorted(work.place, place)
     of[np.append(work.place, -1)[of] != place] = -1  # a SIMD whose waves were all left out
     columns_of = {"mfma_busy": work.matrix, "no_issue": work.no_issue, "bubbles": work.nothing}
+    if found.fact("nothing_happens") is None:  # without instructions the work of the matrix unit is unknown
+        columns_of = {"no_issue": work.no_issue}
     more = {name: np.append(column, 0)[of] for name, column in columns_of.items()}
     for row in range(len(pipes)):
         place = f"SE{pipes.se[row]} CU{pipes.cu[row]} SIMD{pipes.simd[row]}"

@@ -84,7 +84,7 @@ POPULATIONS = Spec(
     kinds.WHOLE("waves", "Waves that took this path; loop counts may differ"),
     kinds.WHOLE("cut", "Of them: waves whose record does not reach the end of the program"),
     _MEDIAN("median_hits", "Median executions per wave", "executions", key="instructions"),
-    kinds.WHOLE("instructions", "Distinct instructions in the basic blocks of the path", key="reached"),
+    kinds.WHOLE.maybe("instructions", "Distinct instructions in the basic blocks of the path", key="reached"),
     kinds.CYCLES("cycles", "Sum of the lifetimes of these waves"),
     kinds.SHARE(
         "share_of_wave_cycles", "Part of the lifetimes of all waves that were read", "share", key="share"
@@ -96,8 +96,8 @@ POPULATION_FACTS = (
     common.CAPTURE,
     kinds.WHOLE("read", "Waves that could be read"),
     kinds.WHOLE("traced", "Waves that the capture names"),
-    kinds.WHOLE("executed", "Distinct instructions that one of these waves reached"),
-    kinds.WHOLE("instructions", "Instructions of the kernels that they executed"),
+    kinds.WHOLE.maybe("executed", "Distinct instructions that one of these waves reached"),
+    kinds.WHOLE.maybe("instructions", "Instructions of the kernels that they executed"),
     common.TOTAL_ROWS,
 )
 TOKENS = Spec(
@@ -215,9 +215,17 @@ def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Result
     return ResultTable.of(RESIDENT, lives, columns)
 
 
-def population_facts(trace: Trace, found: Populations) -> dict[str, int]:
-    """Return how many waves were read, and how many instructions they ran."""
-    return {"read": found.read, "traced": len(trace.waves), "executed": found.ran, "instructions": found.of}
+def population_table(trace: Trace, found: Populations) -> ResultTable:
+    """Return one row per population; what it reached is not known without instructions."""
+    reached = found.reached if len(trace.code) else np.full(len(found), np.nan)
+    return ResultTable.of(POPULATIONS, found, {"instructions": reached})
+
+
+def population_facts(trace: Trace, found: Populations) -> dict[str, int | None]:
+    """Return how many waves were read, and how many instructions they ran, None if that is not known."""
+    ran = {"executed": found.ran, "instructions": found.of}
+    known = common.known(ran, found.read > 0 and len(trace.code) > 0)
+    return {"read": found.read, "traced": len(trace.waves), **known}
 
 
 _UNIT = replace(kinds.TEXT, text=unit_title)

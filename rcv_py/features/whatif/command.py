@@ -30,7 +30,7 @@ def run(options: WhatifOptions) -> CommandAnswer:
     changes = asked(options).changes(trace)
     played = sample(trace, EVERYTHING) if options.all else sample(trace)
     player = player_of(trace, played)
-    if not player.recordings():
+    if not (player.recordings() and len(trace.code)):
         lost = Message("No instruction of {0} could be read, so nothing can be replayed.", trace.name)
         raise UsageError(lost, hint="`rcv info` lists what is missing.")
     if options.path:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from msgspec.structs import replace
 
 from rcv_py.analysis.latency.bubbles import Bubbles
@@ -10,7 +11,7 @@ from rcv_py.base.text import count
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
-from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, INSTRUCTION_TEXT, SOURCE_PLACE, WAVES_READ
+from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, INSTRUCTION_TEXT, SOURCE_PLACE, WAVES_READ, known
 from rcv_py.results.field import Field, of_analysis, record_field, unknown
 from rcv_py.results.places import sources
 from rcv_py.results.table import Columns, ResultTable, Schema, Spec
@@ -41,8 +42,10 @@ _SUMS = (
     kinds.CYCLES("simd_cycles", "Time with a traced wave", key="resident"),
     kinds.CYCLES("issuing", "Time in which a wave issued"),
     kinds.CYCLES("no_issue", "Time with a wave while no wave issued"),
-    kinds.CYCLES(
-        "mfma", "Time with a wave in which the MFMA unit worked; 0 under the reference's rule", key="matrix"
+    kinds.CYCLES.maybe(
+        "mfma",
+        "Time with a wave in which the MFMA unit worked; 0 under the reference's rule; null if not known",
+        key="matrix",
     ),
     kinds.CYCLES(
         "bubbles",
@@ -106,14 +109,16 @@ def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> 
         **{way: round(float(column.sum()), 3) for way, column in of_analysis(_WAYS, found).items()},
     }
     matrix = {"mfma_busy": use.busy, "share_of_simd_cycles": round(use.share, 6)}
-    is_known = found.waves > 0
     simds = {field.name: found.of_simd[field.key or field.name] for field in _SUMS}
+    has_code = len(trace.code) > 0
+    simds |= {} if has_code else {"mfma": np.full(len(found.place), np.nan)}
     return {
         "capture": trace.name,
         "waves": found.waves,
         "traced": len(trace.waves),
         "rule": rule.value,
-        "totals": totals if is_known else dict.fromkeys(totals),
-        "mfma_use": (matrix if is_known else dict.fromkeys(matrix)) | {"assumption": use.assumption},
+        "totals": known(totals, found.waves > 0)
+        | ({} if has_code else dict.fromkeys(("mfma", "idle", "stall", "drain"))),
+        "mfma_use": known(matrix, found.waves > 0 and has_code) | {"assumption": use.assumption},
         "simds": ResultTable(SIMDS, {"se": found.place >> 8, "simd": found.place & 255, **simds}).rows(),
     }

@@ -112,7 +112,7 @@ def facts(found: Attribution) -> dict[str, Any]:
     return {
         "waves": found.waves,
         "share_base": "stall",
-        "totals": totals if found.waves else dict.fromkeys(totals),
+        "totals": common.known(totals, found.waves > 0),
         "assumption": found.assumption,
     }
 

@@ -19,6 +19,7 @@ from rcv_py.features.whatif.result import signed
 from rcv_py.features.why import waits_result as result
 from rcv_py.features.why.options import WaitsOptions
 from rcv_py.features.why.waits_result import WAITS as WAIT_ROWS
+from rcv_py.results.common import known
 from rcv_py.results.places import short_sources
 from rcv_py.results.table import ResultTable
 from rcv_py.work.whatif import player_of
@@ -44,9 +45,8 @@ def run(options: WaitsOptions) -> answer.CommandAnswer:
     shown = table[rows]
 
     def document() -> dict[str, Any]:
-        sums = result.totals(summary)
-        known = sums if summary.waves else dict.fromkeys(sums)
-        facts = {"wave": options.wave, "waves": summary.waves, "totals": known}
+        sums = known(result.totals(summary), summary.waves > 0 and len(trace.code) > 0)
+        facts = {"wave": options.wave, "waves": summary.waves, "totals": sums}
         if options.latency:
             return facts | {"latency": result.latency_documents(shown)}
         return facts | {"waits": result.wait_documents(trace, summary, rows, answer.max_nested(options))}
