@@ -105,3 +105,19 @@ def test_ticks_since_boot_do_not_cost_cycles():
     boot = 10**16
     table = samples(se0=[[1000, boot], [3000, boot + 100]], se1=[[1000, boot + 1], [3000, boot + 101]])
     assert align(table)[0] == {0: 0, 1: 20}
+
+
+def test_nanoseconds_use_the_rate_of_the_samples_around_the_waves():
+    """The clock idles at 1 GHz before the launch and after it; in between, it runs at 2 GHz."""
+    cycles = [1000, 1_001_000, 1_003_000, 1_005_000, 2_005_000]
+    ticks = [0, 100_000, 100_100, 100_200, 200_200]  # of 10 ns
+    table = samples(SE0=[*zip(cycles, ticks, strict=True)])
+    assert align(table, {0: (1_001_200, 1_002_800)})[1] == 100 / 2000
+    assert align(table, {0: (1_001_200, 1_004_800)})[1] == 200 / 4000
+    assert align(table)[1] == 200_200 / 2_004_000
+
+
+def test_too_few_ticks_around_the_waves_are_no_rate():
+    """A tick more or less of five would make times wrong by a fifth: the whole recording is better."""
+    table = samples(SE0=[(1000, 0), (101_000, 5000), (101_100, 5005), (201_100, 10_005)])
+    assert align(table, {0: (101_010, 101_090)})[1] == 10_005 / 200_100

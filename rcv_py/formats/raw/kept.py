@@ -36,7 +36,7 @@ PLACE = "RCV_DECODED"  # names the folder, where it is set
 MAX_BYTES = 16 << 30
 UNFINISHED_S = 24 * 3600  # seconds after which an unfinished file is abandoned
 FRESH_S = 60  # seconds before a file that is not kept must be locked
-FORMAT = 11  # incremented when decoding or assembly changes
+FORMAT = 12  # incremented when decoding or assembly changes
 
 _numbers = count()
 _in_use: dict[Path, int] = {}  # files that this process has locked, and their descriptors

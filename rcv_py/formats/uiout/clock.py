@@ -17,6 +17,7 @@ FILE = "realtime.json"
 NOMINAL_HZ = 100_000_000  # of the constant clock, if the file lacks it
 MAX_OFFSET = 1 << 52  # cycles between two shader engines: weeks; more is not a valid measurement
 MAX_APART = 1 << 36  # ticks between first samples of two: 11 minutes at 100 MHz, while engines start together
+LEAST_TICKS = 100  # around the waves of an engine, for a rate: a tick more or less is 1 %
 NOMINAL_TICKS = 1 / 20  # realtime ticks per shader cycle, if no engine has two samples: 100 MHz / 2 GHz
 Lives = Mapping[int, tuple[int, int]]  # first begin and last end of waves by shader engine, its own cycles
 NO_LIVES: Lives = {}
@@ -42,33 +43,22 @@ def read_clock(files: FolderFiles, lives: Lives, problems: Problems) -> Clock:
     data = try_json(files.path, FILE, problems) if FILE in files else None
     if not isinstance(data, dict):
         if len(engines) > 1:
-            count = len(engines)
-            problems.warn(
-                FILE,
-                Message(
-                    "{0} is missing or empty: the clocks of {1} shader engines are not aligned.", FILE, count
-                ),
-                "Compare times within one shader engine only; a newer trace decoder writes the file.",
-            )
+            text = "{0} is missing or empty: the clocks of {1} shader engines are not aligned."
+            hint = "Compare times within one shader engine only; a newer trace decoder writes the file."
+            problems.warn(FILE, Message(text, FILE, len(engines)), hint)
         return clock_of({}, lives)
     samples = _samples(data, problems)
     frequency = columns.whole_number(columns.table_of(data.get("metadata")).get("frequency"), 0)
     clock = clock_of(samples, lives, frequency if frequency > 0 else NOMINAL_HZ)
     if len(samples) > 1 and set(engines) == set(clock.apart):
-        problems.warn(
-            FILE,
-            Message("{0} puts the shader engines too far apart: their clocks are not aligned.", FILE),
-            "Compare times within one shader engine only, or record the trace again.",
-        )
+        text = "{0} puts the shader engines too far apart: their clocks are not aligned."
+        hint = "Compare times within one shader engine only, or record the trace again."
+        problems.warn(FILE, Message(text, FILE), hint)
     lost = ", ".join(place_name(se) for se in engines if se not in samples)
     if len(engines) > 1 and lost:
-        problems.warn(
-            FILE,
-            Message(
-                "{0} has no clock samples for {1}: its times are not aligned with the others.", FILE, lost
-            ),
-            "Do not compare its times with times of other shader engines.",
-        )
+        text = "{0} has no clock samples for {1}: its times are not aligned with the others."
+        hint = "Do not compare its times with times of other shader engines."
+        problems.warn(FILE, Message(text, FILE, lost), hint)
     return clock
 
 
@@ -86,36 +76,39 @@ def clock_of(samples: Mapping[int, ClockSamples], lives: Lives, frequency: int =
 def align(samples: Mapping[int, ClockSamples], lives: Lives = NO_LIVES) -> tuple[dict[int, int], float]:
     """Return the cycles to add to each shader engine's times, and realtime ticks per shader cycle.
 
-    The rate of the shader clock varies, so engines are compared at the ticks of samples around the launch:
-    from the last one before an engine's first wave to its last wave; without `lives` at first samples.  At
-    each of these ticks the cycle of an engine is interpolated between its samples, and its offset is the mean
-    distance from the engine that is ahead most.  An engine without samples is not moved, and none is if the
-    result is absurd.
+    The rate varies: it is taken from the samples that enclose the waves, or, if these are too near to each
+    other, from all.  Engines are compared at the ticks of samples around the launch: from the last one before
+    an engine's first wave to its last wave; without `lives` at first samples.  At each of these ticks the
+    cycle of an engine is interpolated between its samples, and its offset is the mean distance from the
+    engine that is ahead most.  An engine without samples is not moved, and none is if the result is absurd.
     """
     timed = {se: one for se, one in samples.items() if len(one.shader)}
-    ends = (map(int, (*one.shader[[0, -1]], *one.realtime[[0, -1]])) for one in timed.values())
-    changes = ((sc0, rt1 - rt0, sc1 - sc0) for sc0, sc1, rt0, rt1 in ends)
-    usable = [(rt, sc) for sc0, rt, sc in changes if sc0 > 0 and rt > 0 and sc > 0]
-    ticks, cycles = sum(rt for rt, _ in usable), sum(sc for _, sc in usable)
-    known = ticks / cycles if cycles else 0.0
-    if len(timed) < 2:
-        return {}, known
     # A double does not hold ticks since boot to a fraction of a cycle, so they count from the first sample.
-    zero, last = (of(int(one.realtime[0]) for one in timed.values()) for of in (min, max))
-    rising = {se: _rising(one, zero) for se, one in timed.items()}
-    near = []
-    for se in timed.keys() & lives.keys() or timed.keys():
-        shader, realtime = rising[se]
-        first, stop = np.searchsorted(shader, lives.get(se, (shader[0] - 1,) * 2), "right").tolist()
-        near.append(realtime[max(0, first - 1) : max(1, stop)])
+    zero, last = (of((int(one.realtime[0]) for one in timed.values()), default=0) for of in (min, max))
+    rising, around = {se: _rising(one, zero) for se, one in timed.items()}, dict.fromkeys(timed, (0, 0))
+    if known := timed.keys() & lives.keys():
+        ends = {se: np.searchsorted(rising[se][0], lives[se], "right").tolist() for se in known}
+        around = {se: (max(0, first - 1), stop) for se, (first, stop) in ends.items()}
+    near = [rising[se][1][first : max(first + 1, stop)] for se, (first, stop) in around.items()]
+    spans = [(*rising[se], at, min(stop, len(rising[se][0]) - 1)) for se, (at, stop) in around.items()]
+    rate = _rate(spans, LEAST_TICKS) or _rate([(one.shader, one.realtime, 0, -1) for one in timed.values()])
+    if len(timed) < 2:
+        return {}, rate
     at, place = np.concatenate(near), {}
     for se, (shader, realtime) in rising.items():
-        beyond = (at - np.clip(at, realtime[0], realtime[-1])) / (known or NOMINAL_TICKS)
+        beyond = (at - np.clip(at, realtime[0], realtime[-1])) / (rate or NOMINAL_TICKS)
         place[se] = int(shader[0]) + float(np.mean(np.interp(at, realtime, shader - shader[0]) + beyond))
     ahead = max(place.values())
     offsets = {se: round(ahead - value) for se, value in place.items()}
     is_valid = max(offsets.values()) < MAX_OFFSET and last - zero < MAX_APART
-    return (offsets, known) if is_valid else ({}, known)
+    return (offsets, rate) if is_valid else ({}, rate)
+
+
+def _rate(spans: Iterable[tuple[np.ndarray, np.ndarray, int, int]], least: int = 1) -> float:
+    """Ticks a cycle of engines from one of their samples to another; 0.0 if there are too few ticks."""
+    changes = ((int(sc[a]), int(rt[b] - rt[a]), int(sc[b] - sc[a])) for sc, rt, a, b in spans)
+    usable = [(rt, sc) for sc0, rt, sc in changes if sc0 > 0 and rt >= least and sc > 0]
+    return sum(rt for rt, _ in usable) / sum(sc for _, sc in usable) if usable else 0.0
 
 
 def _rising(one: ClockSamples, zero: int) -> tuple[np.ndarray, np.ndarray]:
