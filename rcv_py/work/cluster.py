@@ -64,10 +64,8 @@ def cluster_executor(address: str, paths: Sequence[Path]) -> Iterator[Executor]:
 
 def _connected(address: str) -> Client:
     if not _ADDRESS.fullmatch(address):
-        raise UsageError(
-            Message("{0} is not an address of a cluster.", address),
-            hint="Give tcp://HOST:PORT or tls://HOST:PORT, as `dask scheduler` prints it.",
-        )
+        what = Message("{0} is not an address of a cluster.", address)
+        raise UsageError(what, hint="Give tcp://HOST:PORT or tls://HOST:PORT, as `dask scheduler` prints it.")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # important errors become a sentence
     try:
         # First the connection alone: a client without a connection is never quite closed.

@@ -238,10 +238,8 @@ def flame_tree(
     own = code_costs(costs, charged.show_idle, hidden)
     unit = "samples" if costs.label == SAMPLES else "cycles"
     if unit == "samples" and metric in (Metric.HITS, Metric.NONHIDDEN):
-        raise UsageError(
-            Message("{0} has PC samples, which know neither executions nor what was hidden.", trace.name),
-            hint="Use the metric total or stall.",
-        )
+        what = Message("{0} has PC samples, which know neither executions nor what was hidden.", trace.name)
+        raise UsageError(what, hint="Use the metric total or stall.")
     if content == "source" and not len(trace.code.chain_file):
         why = Message("No instruction has a source place: these are kernels and basic blocks. {0}", note)
         note = why.strip()

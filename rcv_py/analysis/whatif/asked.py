@@ -93,12 +93,8 @@ def _latency(what: str, factor: float) -> kinds.Latency:
 def _check(code: CodeTable, lines: Iterable[int]) -> None:
     for line in lines:
         if not 0 <= line < len(code):
-            raise UsageError(
-                Message("The program has {0}, counted from 0.", plural(len(code), "instruction")),
-                hint="`rcv isa` lists them.",
-            )
+            what = Message("The program has {0}, counted from 0.", plural(len(code), "instruction"))
+            raise UsageError(what, hint="`rcv isa` lists them.")
         if not code.hits[line]:
-            raise UsageError(
-                Message("Instruction {0} never ran, so nothing follows from it.", line),
-                hint="`rcv isa` has hits.",
-            )
+            what = Message("Instruction {0} never ran, so nothing follows from it.", line)
+            raise UsageError(what, hint="`rcv isa` has hits.")

@@ -111,12 +111,8 @@ def _several(
     table = program_result.kernel_table(found)
     shown = limited(table, options)
     worse, same = sum(bool(one.worse) for one in found), sum(one.align.is_same for one in found)
-    sentence = Message(
-        "{0} in both builds: {1:,} unchanged, {2:,} with more registers, more spills or fewer waves.",
-        plural(len(found), "kernel"),
-        same,
-        worse,
-    )
+    template = "{0} in both builds: {1:,} unchanged, {2:,} with more registers, more spills or fewer waves."
+    sentence = Message(template, plural(len(found), "kernel"), same, worse)
 
     def text() -> Iterator[Part]:
         yield from (bold(sentence, sys.stdout), "", TextTable(shown))

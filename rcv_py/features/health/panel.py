@@ -50,9 +50,8 @@ class TrustPanel(Panel):
         super().__init__(ui)
         self.notes: tuple[HealthNote, ...] | None = None
         self.verdict, self.partial = named(PlainLabel(role="heading"), "Verdict"), PlainLabel(role="muted")
-        tip = Message(
-            "Copy an input file for rocprofv3 that records this kernel again, better: {0}", command_line()
-        )
+        template = "Copy an input file for rocprofv3 that records this kernel again, better: {0}"
+        tip = Message(template, command_line())
         self.copy = push_button("Copy input.yaml", tip, self.copy_input)
         self.text = LinkText(ui.session, ui.theme, "Problems and notes about the capture")
         head = bar(self.verdict, self.partial, None, self.copy, margins=(12, 6, 8, 2))

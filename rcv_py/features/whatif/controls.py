@@ -71,9 +71,8 @@ class Controls(QWidget):
 
 
 def _slider(title: str) -> QSlider:
-    tip = Message(
-        "Latency of {0} operations, times a factor: from none to {1} times as long.", title, MAX_FACTOR
-    )
+    template = "Latency of {0} operations, times a factor: from none to {1} times as long."
+    tip = Message(template, title, MAX_FACTOR)
     slider = with_tip(QSlider(Qt.Orientation.Horizontal), tip)
     slider.setAccessibleName(translated(Message("Latency of {0}, in tenths", title)))
     slider.setRange(0, MAX_FACTOR * STEPS)

@@ -347,9 +347,8 @@ class ByWait(Grouping[WaitSummary]):
 
     def spoken(self, node: WhyNode) -> str:
         what, times = "waits" if node.depth == 1 else "waited for", grouped(node.times)
-        return Message(
-            "{0}, {1}, {2} cycles of stall, {3} times", self.name(node), what, grouped(node.stall), times
-        )
+        template = "{0}, {1}, {2} cycles of stall, {3} times"
+        return Message(template, self.name(node), what, grouped(node.stall), times)
 
     def nodes(self, result: WaitSummary) -> WhyNode:
         table, latency = result.blocking, result.latency

@@ -21,8 +21,6 @@ MAX_COUNT = 1 << 80  # of a counter; sums of 64 bits over all units of a device 
 def report_cut(problems: Problems, name: str, count: int, what: str, rest: str) -> None:
     """Add a Problem saying that `count` things of a file were cut; nothing if there were none."""
     if count:
-        problems.warn(
-            name,
-            Message("{0} has {1} longer than any writer makes; {2}.", name, plural(count, what), rest),
-            "Be careful with this capture if you do not know where it comes from.",
-        )
+        text = "{0} has {1} longer than any writer makes; {2}."
+        hint = "Be careful with this capture if you do not know where it comes from."
+        problems.warn(name, Message(text, name, plural(count, what), rest), hint)

@@ -98,11 +98,8 @@ def _official(
     library, name = amd.library_path(job.options.library), job.stream.name
     found = amd.official(amd.OfficialJob(job.capture, job.stream, library, loads))
     if _last(found.stream) > amd.LATEST >= _last(ours):
-        lost = Message(
-            "The official decoder loses its place in {0}: it gives times beyond {1:,} cycles.",
-            name,
-            amd.LATEST,
-        )
+        template = "The official decoder loses its place in {0}: it gives times beyond {1:,} cycles."
+        lost = Message(template, name, amd.LATEST)
         hint = "Leave out --decoder official: the decoder of rcv reads it."
         problems.fail(name, lost, hint, Affects.WAVES)
     return FoundCode(
@@ -151,18 +148,13 @@ def _explained(stream: DecodedStream, objects: Objects, entry: int, load: Load) 
 def _report_stream(name: str, stream: DecodedStream, problems: Problems) -> None:
     if stream.lost_at >= 0:
         at = stream.lost_at
-        problems.fail(
-            name,
-            Message("{0} makes no sense from byte {1:,} on; what is before it is shown.", name, at),
-            "Copy the file again; if it is whole, its GPU may be one that is not known.",
-            Affects.WAVES,
-        )
+        text = "{0} makes no sense from byte {1:,} on; what is before it is shown."
+        hint = "Copy the file again; if it is whole, its GPU may be one that is not known."
+        problems.fail(name, Message(text, name, at), hint, Affects.WAVES)
     elif stream.is_truncated:
-        problems.warn(
-            name,
-            Message("{0} ends within a token, as if it was cut off; the last cycles are missing.", name),
-            "Copy the file again, or record with a larger --att-buffer-size.",
-        )
+        text = "{0} ends within a token, as if it was cut off; the last cycles are missing."
+        hint = "Copy the file again, or record with a larger --att-buffer-size."
+        problems.warn(name, Message(text, name), hint)
     if stream.has_lost_data:
         lost = Message("The trace unit lost data while it wrote {0}; what lies around is incomplete.", name)
         problems.warn(name, lost, RECORD_AGAIN)

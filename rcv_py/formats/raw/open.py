@@ -239,12 +239,9 @@ class _Engines:
             raise error
         else:
             self.is_whole, name = False, task.stream.name
-            self.problems.fail(
-                name,
-                Message("The process that decoded {0} ended before it was done: {1}", name, error),
-                "The other shader engines are shown; close other programs and open the capture again.",
-                Affects.WAVES,
-            )
+            text = "The process that decoded {0} ended before it was done: {1}"
+            hint = "The other shader engines are shown; close other programs and open the capture again."
+            self.problems.fail(name, Message(text, name, error), hint, Affects.WAVES)
 
 
 def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Assembled:

@@ -277,10 +277,8 @@ class PackedFields:
                 wrong += len(of) - len(whole)
                 self._take(layout, whole)
         if wrong:
-            text = Message(
-                "{0} of PC samples have another size than their schema says; what they say is unknown.",
-                plural(wrong, "blob"),
-            )
+            template = "{0} of PC samples have another size than their schema says; what they say is unknown."
+            text = Message(template, plural(wrong, "blob"))
             problems.warn(name, text)
         if undescribed:
             text = Message(

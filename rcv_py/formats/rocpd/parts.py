@@ -325,11 +325,8 @@ class Records:
             text = "Left out of {0}, as repeated or no counts of a known counter: {1} of {2}."
             problems.warn(file, Message(text, file, gone, every))
         if self.odd_samples:
-            text = Message(
-                "Left out of {0}, as no counts of a known counter and time: {1} of streamed counters.",
-                file,
-                plural(self.odd_samples, "sample"),
-            )
+            template = "Left out of {0}, as no counts of a known counter and time: {1} of streamed counters."
+            text = Message(template, file, plural(self.odd_samples, "sample"))
             problems.warn(file, text)
         *rows, value = zip(*kept, strict=True) if kept else ((), (), (), ())
         launch, execution, counter = (frozen(np.array(row, dtype=np.int32)) for row in rows)

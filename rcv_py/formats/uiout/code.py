@@ -266,22 +266,14 @@ def _report_numbers(table: CodeTable, problems: Problems) -> None:
     usable = numbers[(numbers >= 0) & (numbers < len(table.row_of_number))]
     if repeated := len(usable) - len(ascending(usable)):
         again = plural(repeated, "line number")
-        problems.warn(
-            CODE,
-            Message(
-                "{0} gives {1} to a second instruction; their tokens are counted for the first.", CODE, again
-            ),
-            "Record the trace again with a newer rocprofv3 if the costs look wrong.",
-        )
+        text = "{0} gives {1} to a second instruction; their tokens are counted for the first."
+        hint = "Record the trace again with a newer rocprofv3 if the costs look wrong."
+        problems.warn(CODE, Message(text, CODE, again), hint)
     if len(usable) < len(numbers):
         rows = plural(len(numbers) - len(usable), "row")
-        problems.warn(
-            CODE,
-            Message(
-                "{0} has {1} without a usable line number; no token can be counted for them.", CODE, rows
-            ),
-            "Record the trace again with a newer rocprofv3.",
-        )
+        text = "{0} has {1} without a usable line number; no token can be counted for them."
+        hint = "Record the trace again with a newer rocprofv3."
+        problems.warn(CODE, Message(text, CODE, rows), hint)
 
 
 def _markers(rows: object, problems: Problems) -> tuple[MarkerName, ...]:

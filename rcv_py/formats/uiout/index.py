@@ -182,12 +182,8 @@ class _Scan:
         report_skipped(problems, INDEX, len(self._bad), "entry", next(iter(self._bad), None))
         careful = "Be careful with this capture if you do not know where it comes from."
         if self._outside:
-            outside = Message(
-                "{0} names {1} outside the capture folder, such as {2!r}; they are not opened.",
-                INDEX,
-                plural(len(self._outside), "file"),
-                self._outside[0],
-            )
+            template = "{0} names {1} outside the capture folder, such as {2!r}; they are not opened."
+            outside = Message(template, INDEX, plural(len(self._outside), "file"), self._outside[0])
             problems.warn(INDEX, outside, careful)
         if self._again:
             again = Message(

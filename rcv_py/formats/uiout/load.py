@@ -162,12 +162,9 @@ def _explain_no_wave(
 
 def _diagnose(code: CodeTable, waves: WaveIndex, events: HardwareEvents | None, problems: Problems) -> None:
     if len(waves) and not len(code) and CODE not in {problem.where for problem in problems}:
-        problems.fail(
-            CODE,
-            Message("{0} has no instructions: executions have no text and no totals.", CODE),
-            "Decode again, with the code objects (.out) beside the .att files.",
-            Affects.CODE,
-        )
+        text = "{0} has no instructions: executions have no text and no totals."
+        hint = "Decode again, with the code objects (.out) beside the .att files."
+        problems.fail(CODE, Message(text, CODE), hint, Affects.CODE)
     if len(code):
         report_no_lines(code, CODE, problems)
     lost = np.flatnonzero(waves.size == 0)
@@ -180,11 +177,9 @@ def _diagnose(code: CodeTable, waves: WaveIndex, events: HardwareEvents | None, 
     losses = 0 if events is None else int(np.isin(events.kind, _LOSSES).sum())
     if losses:
         times = plural(losses, "time")
-        problems.warn(
-            occupancy.FILE,
-            Message("The trace unit stalled or lost packets {0}; what lies around is incomplete.", times),
-            "Record with a larger --att-buffer-size, or fewer shader engines.",
-        )
+        text = "The trace unit stalled or lost packets {0}; what lies around is incomplete."
+        hint = "Record with a larger --att-buffer-size, or fewer shader engines."
+        problems.warn(occupancy.FILE, Message(text, times), hint)
 
 
 def report_only_samples(where: str, problems: Problems) -> None:
