@@ -66,7 +66,7 @@ from rcv_py.formats.notes.store import NotePlaces
 from rcv_py.results.tables import CURVE
 from rcv_py.work import packing
 from rcv_py.work.library import launch_ns
-from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
+from rcv_py.work.occupancy import OccupancyRow, limits_of, mixed_rows, occupancy_rows
 from rcv_py.work.whatif import quick_player, with_predictions
 
 COMPARED = (*CHANGED_BY, "work")
@@ -97,7 +97,8 @@ class Capture(CaptureCode):
     def occupancy_numbers(self, by: OccupancyBy = "se") -> Answer[list[OccupancyRow]]:
         """Return mean, peak, tail and ramp of resident waves: in total, then by `se`, `kernel` or `state`."""
         rows = self._occupancy(by)
-        table = occupancy.curve_table("name", [row.name for row in rows], [row.numbers for row in rows])
+        names, mixed = [row.name for row in rows], mixed_rows(self.trace, by)
+        table = occupancy.curve_table("name", names, [row.numbers for row in rows], mixed)
         return Answer.of(table, rows, {"ns_per_cycle": self.trace.clock.ns(1.0)})
 
     def occupancy_curves(self, by: OccupancyBy = "se") -> Answer[list[OccupancyRow]]:

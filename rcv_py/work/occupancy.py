@@ -55,6 +55,11 @@ def occupancy_rows(trace: Trace, by: str, states: States, se: int | None = None)
     return total + [_row(one.name, one.steps) for one in curves.occupancy_curves(trace, by, is_all=True)]
 
 
+def mixed_rows(trace: Trace, by: str, se: int | None = None) -> slice:
+    """Return which rows sum up shader engines that share no clock, so that their moments are not known."""
+    return slice(0 if se is not None or not trace.clock.apart else 1 if by in ("se", "cu", "simd") else None)
+
+
 def _row(name: str, steps: StepCurve, ids: tuple[int, ...] = ()) -> OccupancyRow:
     return OccupancyRow(name, steps, curves.occupancy_numbers(steps), ids)
 

@@ -162,7 +162,7 @@ def _waves(trace: Trace, rows: Collection[int] | None) -> Iterator[Fact]:
         return
     chosen = np.arange(len(index)) if rows is None else np.array(sorted(rows), dtype=np.int64)
     life = np.sort((index.end - index.begin)[chosen])
-    seen = Message("of {0} on the device", plural(lives, "wave")) if lives else ""
+    seen = Message("of {0} that the trace saw", plural(lives, "wave")) if lives else ""
     yield _fact("waves_traced", len(index), count(len(index)), seen)
     if len(life):  # empty in a range of time without a wave
         middle = median(life)
@@ -177,11 +177,11 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]
     why = doubt(trace)
     of = join_texts("; ", filter(None, (trace.clock.duration(span), why)))
     yield _fact("duration", span, lasted(span, why), of, detail=_SEEN)
+    if trace.clock.apart:
+        return  # when engines began and ended is not known, and so not how many waves were resident at once
     of = Message("{0} of the peak", percent(numbers.mean, numbers.peak))
     yield _fact("mean_waves", round(numbers.mean, 4), f"{numbers.mean:,.1f}", of, detail=_SEEN)
     yield _fact("peak_waves", numbers.peak, count(numbers.peak), "at a time", detail=_SEEN)
-    if trace.clock.apart:
-        return  # when engines began and ended is not known
     for id, cycles in (("ramp", numbers.ramp), ("tail", round(numbers.tail * span))):
         ns = trace.clock.ns(cycles)
         lasts = plural(cycles, "cycle") if ns is None else nanoseconds(ns)

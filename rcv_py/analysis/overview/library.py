@@ -71,7 +71,7 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
     stall = code.stall if code.stall.any() or code.samples_stalled is None else code.samples_stalled
     top = int(np.argmax(stall)) if stall.any() else -1
     curve = all_resident(trace.occupancy)
-    numbers = None if curve is None else occupancy_numbers(curve)
+    numbers = None if curve is None or trace.clock.apart else occupancy_numbers(curve)
     launch = launch_of(trace)
     cycles = -1 if launch is None or launch.doubt else launch.duration
     ns = trace.clock.ns(cycles) if cycles >= 0 else None

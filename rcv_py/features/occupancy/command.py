@@ -6,8 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from rcv_py.analysis.health.traced_units import APART, lasted
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import Message, plural, some
+from rcv_py.base.text import DASH, Message, join_texts, plural, some
 from rcv_py.cli.answer import CommandAnswer, Csv, Part, TextTable, listing
 from rcv_py.cli.opening import answers, check_engine, facts_of, opened
 from rcv_py.features.occupancy import result
@@ -15,7 +16,7 @@ from rcv_py.features.occupancy.options import OccupancyOptions
 from rcv_py.model.kinds import state_name
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import ResultTable
-from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
+from rcv_py.work.occupancy import OccupancyRow, limits_of, mixed_rows, occupancy_rows
 
 MAX_NAMES = 8  # of rows in an error
 _NO_TIMES = "The capture does not say when waves began and ended."
@@ -30,7 +31,8 @@ def run(options: OccupancyOptions) -> CommandAnswer:
     by = options.by
     check_engine(trace, options.se, "traced" if by == "state" else "resident")
     rows = _only(occupancy_rows(trace, by, lambda of: answers(trace, (of,)).of(of), options.se), options.only)
-    table = result.curve_table(by, [row.name for row in rows], [row.numbers for row in rows])
+    names, mixed = [row.name for row in rows], mixed_rows(trace, by, options.se)
+    table = result.curve_table(by, names, [row.numbers for row in rows], mixed)
 
     def document() -> dict[str, Any]:
         ids = [{"ids": list(row.ids)} if row.ids else {} for row in rows]
@@ -42,8 +44,8 @@ def run(options: OccupancyOptions) -> CommandAnswer:
         return (by, "cycle", "waves"), steps.csv()[1]
 
     why_none = "" if rows else _NO_STATES if by == "state" else _NO_TIMES
-    footer = partial(_footer, trace, by, rows)
-    answer = listing(options, trace, table, result.SCHEMA, footer=footer, why_none=why_none)
+    footer = partial(_footer, trace, by, rows, APART if rows[mixed] else "")
+    answer = listing(options, trace, table, result.SCHEMA, footer=footer, why_none=why_none, unknown=DASH)
     return replace(answer, document=document, csv=csv)
 
 
@@ -56,12 +58,12 @@ def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRo
     return [row for at, row in enumerate(rows) if not wanted or not at or state_name(row.name) in wanted]
 
 
-def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: ResultTable) -> tuple[str, ...]:
+def _footer(trace: Trace, by: str, rows: list[OccupancyRow], why: str, _: ResultTable) -> tuple[str, ...]:
     cycles = rows[0].numbers.end - rows[0].numbers.begin
-    lasted = Message("{0}, {1}", plural(cycles, "cycle"), trace.clock.duration(cycles))
+    took = join_texts(", ", filter(None, (lasted(cycles, why), trace.clock.duration(cycles), why)))
     what, of = "Traced" if by == "state" else "Resident", plural(len(rows) - 1, result.BY[by][0])
     return (
-        Message("\n{0} waves of {1} in {2}. Mean and peak are waves;", what, of, lasted),
+        Message("\n{0} waves of {1} in {2}. Mean and peak are waves;", what, of, took),
         "the tail is the share of the time after the last moment with more than half of the peak;",
         "the ramp is cycles until nine tenths of it; shares are of the wave cycles of all.",
     )

@@ -14,8 +14,8 @@ from rcv_py.model.kinds import state_name
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import DATA, TEXT, Field, only, record, record_field, rows_field
-from rcv_py.results.table import DictionaryColumn, ResultTable, Schema, Spec, form
+from rcv_py.results.field import DATA, TEXT, Field, only, record, record_field, rows_field, unknown
+from rcv_py.results.table import Columns, DictionaryColumn, ResultTable, Schema, Spec, form
 
 BY = {  # what a curve is of: its title, and how the document calls it
     "se": ("shader engine", "Shader engine"),
@@ -57,7 +57,9 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
         title,
         replace(kinds.NOTE, text=state_name)(by, Message("{0}, or `all`", what), title=title),
         *((ids,) if has_ids else ()),
-        *NUMBERS,
+        *unknown(*NUMBERS[:2]),
+        NUMBERS[2],  # the area
+        *unknown(*NUMBERS[3:]),
         _SHARE("share_of_wave_cycles", "Part of the wave-cycles of all", "share"),
         order=f"{by} mean peak tail_share_of_time ramp start end share_of_wave_cycles",
     )
@@ -72,11 +74,16 @@ _LENGTH = "Length of a cycle in nanoseconds; null if it is not known"
 FACTS = (CAPTURE, _NS.maybe("ns_per_cycle", _LENGTH))
 
 
-def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumbers]) -> ResultTable:
-    """Return one row per curve; the first is the total."""
-    whole = numbers[0].area if numbers else 0
-    share = [row.area / whole if whole else 0.0 for row in numbers]
-    return ResultTable.of(curves(by), numbers, {by: names, "share_of_wave_cycles": share})
+def curve_table(
+    by: str, names: Sequence[str], numbers: Sequence[OccupancyNumbers], mixed: slice
+) -> ResultTable:
+    """Return one row per curve; the first is the total.  Of `mixed` rows only the area is known."""
+    found = {field.name: np.array([*map(field.of_analysis, numbers)], np.float64) for field in NUMBERS}
+    whole = max(1.0, found["area"][:1].sum())
+    columns: Columns = {by: names, "share_of_wave_cycles": found["area"] / whole, **found}
+    for name in found.keys() - {"area"}:
+        found[name][mixed] = np.nan
+    return ResultTable(curves(by), columns)
 
 
 STEPS = Spec(

@@ -160,9 +160,9 @@ def _of_waves(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "waves", "none traced"
     if occupancy["waves"]:
         number, units = plural(occupancy["waves"], "wave"), plural(occupancy["compute_units"], "compute unit")
-        most, mean = count(occupancy["peak"]), occupancy["mean"]
-        peak = Message("{0} at most, {1:,.1f} on average at a time", most, mean)
-        yield "occupancy", Message("{0} on {1}: {2}", number, units, peak)
+        of, most, mean = Message("{0} on {1}", number, units), occupancy["peak"], occupancy["mean"]
+        peak = Message("{0}: {1:,} at most, {2:,.1f} on average at a time", of, most, mean) if most else of
+        yield "occupancy", peak
 
 
 def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -183,14 +183,14 @@ def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     total = (code["latency"] or 0) + (code["idle"] or 0)
     if total:
         shares = (Message("{0} {1}", name, percent(code[name], total)) for name in ("issue", "stall", "idle"))
-        yield "cycles", Message("{0} of all waves: {1}", count(total), join_texts(", ", shares))
+        yield "cycles", Message("{0} of latency and idle time: {1}", count(total), join_texts(", ", shares))
     issued, stalled, unsure = (code[f"samples_{name}"] for name in ("issued", "stalled", "unsure"))
     if not (issued is stalled is unsure is None):
         nothing = np.zeros(0, dtype=np.int64)
         yield "samples", StallReasons(issued or 0, stalled or 0, nothing, unsure or 0).sentence
-    files = Message("{0} ({1} with text)", plural(source["files"], "file"), count(source["files_with_text"]))
-    mapped = Message("{0} from {1}", plural(source["mapped"], "instruction"), files)
-    yield "source", mapped if source["mapped"] else "none"
+    mapped, files, texts = (source[name] or 0 for name in ("mapped", "files", "files_with_text"))
+    of = Message("{0} ({1:,} with text)", plural(files, "file"), texts)
+    yield "source", Message("{0} from {1}", plural(mapped, "instruction"), of) if mapped else "none"
     more = [f"{count(extras[name])} {name}" for name in ("dispatches", "events", "markers") if extras[name]]
     more += [Message("counters {0}", ", ".join(extras["counters"]))] if extras["counters"] else []
     yield "extras", join_texts("; ", more)

@@ -299,11 +299,11 @@ def _occupancy(trace: Trace) -> dict[str, Any]:
     if not len(trace.occupancy) or curve is None:  # the occupancy of waves was not recorded
         return {field.name: None for field in _OCCUPANCY}
     width = int(curve.time[-1] - curve.time[0])
+    numbers = {"peak": int(curve.value.max()), "mean": round(curve.area / width, 2) if width else 0.0}
     return {
         "waves": len(lives),
         "compute_units": len({*zip(lives.se.tolist(), lives.sa.tolist(), lives.cu.tolist(), strict=True)}),
-        "peak": int(curve.value.max()),
-        "mean": round(curve.area / width, 2) if width else 0.0,
+        **known(numbers, not trace.clock.apart),
         "unfinished": int(np.count_nonzero(lives.is_open_end)),
     }
 

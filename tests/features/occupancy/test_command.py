@@ -82,3 +82,38 @@ def test_every_unit_of_the_device_has_a_row() -> None:
     rows = printed_json("occupancy", folder, "--by", "cu")["rows"]
     assert len(rows) == 1 + len(units) > 5
     assert sum(row["area"] for row in rows[1:]) == rows[0]["area"]
+
+
+@pytest.mark.parametrize("by", ["se", "cu", "kernel"])
+def test_what_engines_without_a_common_clock_held_together_is_not_known(tmp_path: Path, by: str) -> None:
+    write_sample("vector_add", tmp_path)
+    lives: Counter[int] = Counter()
+    for stay in plain(tmp_path).stays:
+        lives[stay.se] += stay.end - stay.begin
+    (tmp_path / "realtime.json").unlink()
+    assert len(lives) > 1
+    every, *rows = printed_json("occupancy", tmp_path, "--by", by)["rows"]
+    moments = ("start", "end", "mean", "peak", "tail_share_of_time", "ramp", "drain")
+    assert (every["area"], every["share_of_wave_cycles"]) == (sum(lives.values()), 1.0)
+    assert [every[name] for name in moments] == [None] * len(moments)
+    assert all((row["peak"] is None) == (by == "kernel") for row in rows)
+    assert sum(row["area"] for row in rows) == every["area"]
+    assert printed_json("occupancy", tmp_path, "--by", by, "--se", min(lives))["rows"][0]["peak"] is not None
+    text = printed("occupancy", tmp_path, "--by", by)
+    assert text.splitlines()[1].split()[1:4] == ["–", "–", "–"]
+    assert "at least" in text
+    assert "the shader engines have no common clock" in text
+
+
+def test_no_command_tells_how_many_waves_such_engines_held_together(tmp_path: Path) -> None:
+    folder = tmp_path / "capture"
+    write_sample("vector_add", folder)
+    waves = len(plain(folder).stays)
+    (folder / "realtime.json").unlink()
+    found = printed_json("info", folder)["occupancy"]
+    assert (found["peak"], found["mean"]) == (None, None)
+    assert found["waves"] == waves
+    assert not {"mean_waves", "peak_waves"} & {one["id"] for one in printed_json("summary", folder)["facts"]}
+    (row,) = printed_json("index", tmp_path)["captures"]
+    assert (row["mean_waves"], row["peak_waves"]) == (None, None)
+    assert "at a time" not in printed("info", folder)
