@@ -49,6 +49,9 @@ class Computed(Value):
         return self.rate / self.peak
 
 
+NOTHING = Computed(unit="", type="", flop=0.0, rate=np.nan, peak=np.nan)
+
+
 class Scope(Value):
     """The kernel or a loop."""
 
@@ -60,7 +63,7 @@ class Scope(Value):
     bytes: float  # requested by vector memory instructions; nan: unknown
     local_bytes: float  # requested of LDS; nan: unknown
     roof: float  # bytes that memory delivers a compute unit and cycle; nan: unknown
-    matrix_busy: float  # of the cycles of SIMDs: the matrix unit works; nan: unknown
+    matrix_busy: float  # of `cycles` on all SIMDs of a unit: the matrix unit works; nan: unknown
     is_read: bool = True  # all of its operations are known
 
     def flop(self, unit: str = "") -> float:
@@ -92,7 +95,7 @@ class Scope(Value):
 class Roofline(Record):
     """The kernel, then its loops, most operations and bytes first."""
 
-    scopes: tuple[Scope, ...]  # empty for a capture without instructions
+    scopes: tuple[Scope, ...]  # empty without instructions or waves
     waves: int
     waves_per_simd: float  # on average, while there is any; nan without instructions
 
@@ -147,7 +150,7 @@ def roofline(
             is_read=is_read,
         )
 
-    if not len(code):
+    if not (len(code) and loops.waves):
         return Roofline((), loops.waves, np.nan)
     kernel = code.main_kernel
     first, stop = (0, len(code)) if kernel is None else (kernel.first, kernel.stop)

@@ -28,14 +28,11 @@ def run(options: RooflineOptions) -> CommandAnswer:
         yield ""
         yield from (text for one in found.scopes[:1] for text in result.computed_texts(one.computed))
         if facts["launch_flop"]:
-            launch = Message(
-                "{0:,.0f} FLOP of MFMA/WMMA in {1} waves", facts["launch_flop"], count(facts["launch_waves"])
-            )
+            template = "{0:,.0f} FLOP of MFMA/WMMA in {1} waves"
+            launch = Message(template, facts["launch_flop"], count(facts["launch_waves"]))
             yield Message("The whole launch, if all its waves do the same: {0}.", launch)
         yield facts["note"]
 
     why = waves.why_none("peaks")
     answer = listing(options, waves, table, result.SCHEMA, footer=footer, why_none=why, unknown="–")
-    return replace(
-        answer, document=lambda: {**facts, "rows": [] if why else result.roofline_rows(trace, found)}
-    )
+    return replace(answer, document=lambda: {**facts, "rows": result.roofline_rows(trace, found)})

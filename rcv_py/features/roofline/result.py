@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.findings.inputs import launch_shape
-from rcv_py.analysis.overview.roofline import Computed, Roofline
+from rcv_py.analysis.health.traced_units import of_kernel
+from rcv_py.analysis.overview.roofline import NOTHING, Computed, Roofline
 from rcv_py.analysis.program.code_match import why_not_known
 from rcv_py.analysis.program.operations import MATRIX, VECTOR
 from rcv_py.base.text import Message, count, join_texts
@@ -68,7 +70,7 @@ ROOFLINE = Spec(
     ),
     _SHARE.maybe(
         "mfma_busy_share_of_simd_cycles",
-        "Part of the cycles of SIMDs in which the matrix unit works",
+        "Part of the cycles of a unit, on all its SIMDs, in which the matrix unit works",
         "MFMA busy",
         key="matrix_busy",
     ),
@@ -97,7 +99,7 @@ FACTS = (
     replace(kinds.NUMBER, unit="waves", ending=", in waves.").maybe(
         "waves_per_simd", "Mean number of traced waves on a SIMD while there are any"
     ),
-    kinds.WAVES.maybe("launch_waves", "Waves of the whole launch, by the tables of the run; null: not known"),
+    kinds.WAVES.maybe("launch_waves", "Waves of the launch, by the tables of the run; null: of another one"),
     _FLOP.maybe(
         "launch_flop",
         "Operations of matrix instructions of the whole launch, if all waves are like the counted ones",
@@ -110,6 +112,7 @@ SCHEMA = Schema(
     (*FACTS, DOCUMENT.field()),
     version=2,
 )
+MAX_UNEVEN = 2  # times the waves of an engine that was seen, on average on the others
 LEAST_UNUSED = 0.01  # of the SIMDs
 NOTE = (
     "Bytes and VALU operations count full waves, and caches may serve bytes: both are upper bounds.  "
@@ -123,17 +126,16 @@ NO_ROOF = "The memory roof is not known: nothing in the capture or beside it nam
 def roofline_table(trace: Trace, found: Roofline) -> ResultTable:
     """Return one row per scope."""
     scopes = found.scopes
-    main = [one.computed[0] if one.computed else None for one in scopes]
+    main = [one.computed[0] if one.computed else NOTHING for one in scopes]
     columns: Columns = {
         "scope": ["loop" if one.is_loop else "kernel" for one in scopes],
-        "type": ["" if one is None else one.type for one in main],
+        "type": [one.type for one in main],
         "matrix_flop": [one.flop(MATRIX) for one in scopes],
         "vector_flop": [one.flop(VECTOR) for one in scopes],
-        "rate": [np.nan if one is None else one.rate for one in main],
-        "peak": [np.nan if one is None else one.peak for one in main],
+        "rate": [one.rate for one in main],
+        "peak": [one.peak for one in main],
         "share_of_peak": [
-            np.nan if one is None else scope.share_of_peak(one.unit)
-            for scope, one in zip(scopes, main, strict=True)
+            one.share_of_peak(one.computed[0].unit) if one.computed else np.nan for one in scopes
         ],
         "source": sources(trace, np.array([one.first for one in scopes], dtype=np.int64)),
     }
@@ -150,9 +152,7 @@ def roofline_rows(trace: Trace, found: Roofline) -> list[dict[str, Any]]:
 
 def roofline_facts(trace: Trace, found: Roofline, run: RunFacts, lanes: int) -> dict[str, Any]:
     """Return the facts about all scopes."""
-    kernel = run.kernel
-    threads = int(np.prod(kernel.grid)) if kernel is not None and min(kernel.grid) > 0 else 0
-    waves = threads // lanes or None
+    waves = _launch_waves(trace, run, lanes)
     flop = sum(one.flop(MATRIX) for one in found.scopes[:1])
     return {
         "waves": found.waves,
@@ -162,6 +162,15 @@ def roofline_facts(trace: Trace, found: Roofline, run: RunFacts, lanes: int) -> 
         "launch_flop": flop / found.waves * waves if waves and found.waves and np.isfinite(flop) else None,
         "note": roofline_note(trace, found, run),
     }
+
+
+def _launch_waves(trace: Trace, run: RunFacts, lanes: int) -> int | None:
+    """Waves of the launch; None if the table is of another one: the device can only have held so many."""
+    kernel, lives = run.kernel, residencies(trace.occupancy)
+    waves = int(np.prod(kernel.grid)) // lanes if kernel is not None and min(kernel.grid) > 0 else 0
+    engines = max(len(trace.clock.samples), len(np.unique(lives.se)))  # that were seen; some may be empty
+    all_ = len(of_kernel(trace, lives)) * (0 if run.agent is None else run.agent.engines) / max(1, engines)
+    return waves if waves and (not all_ or all_ / MAX_UNEVEN <= waves <= all_ * MAX_UNEVEN) else None
 
 
 def roofline_note(trace: Trace, found: Roofline, run: RunFacts) -> str:

@@ -22,6 +22,25 @@ def test_a_known_launch_computes_twice_m_n_k() -> None:
     assert facts["launch_flop"] == 2 * 4096**3
 
 
+@pytest.mark.parametrize(
+    ("name", "waves"),
+    [
+        ("flash_attn_small_before", None),  # the table is of a run with a larger grid: 4 times the waves
+        ("flash_attn_small_after", None),
+        ("pa_mqa_small", None),  # 36 waves on 4 of 32 engines, and 2,028 in the table
+        ("pa_mqa_big", 2028),  # 256 waves on 4 of 32 engines: some leave at once
+        ("mla_decode", 2048),
+        ("fused_rope_cache", 256),
+        ("vec_add", 40_000),
+    ],
+)
+def test_a_table_of_another_launch_says_nothing_about_this_one(name: str, waves: int | None) -> None:
+    trace = real_trace(name)
+    facts = roofline_facts(trace, of(trace), facts_about(trace, ()), 64)
+    assert facts["launch_waves"] == waves
+    assert (facts["launch_flop"] is None) == (waves is None)
+
+
 def test_loops_are_parts_of_the_kernel() -> None:
     """MI350X delivers 8 TB/s to 256 compute units; realtime.json has two moments of both clocks."""
     trace = real_trace("preshuffle_gemm")
