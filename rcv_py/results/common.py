@@ -1,6 +1,5 @@
 """Fields that several results share."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -68,6 +67,6 @@ def _sampled(field: Field) -> Field:
     return replace(field, title=_SAMPLED.get(field.name, field.title))
 
 
-def known(facts: Mapping[str, Any], is_known: bool) -> dict[str, Any]:
+def known(facts: dict[str, Any], is_known: bool) -> dict[str, Any]:
     """Return the facts, each None if they are not known."""
     return {**facts} if is_known else dict.fromkeys(facts)

@@ -54,7 +54,7 @@ def run(options: LatencyOptions) -> CommandAnswer:
             "rule": options.rule,
             "assumption": assumption,
             "reason": reason,
-            "totals": known(totals, is_of_all or (waves.read > 0 and len(waves.trace.code) > 0)),
+            "totals": known({**totals}, is_of_all or (waves.read > 0 and len(waves.trace.code) > 0)),
             "total_rows": len(table),
         },
         footer=lambda shown: (

@@ -143,7 +143,7 @@ FACTS = (
 )
 HIDDEN_TOTALS = record_field(
     "totals",
-    "Sums over all rows, and how busy matrix units were; null if no wave or no instruction was read",
+    "Sums over all rows, and how busy matrix units were; null if nothing was read",
     *unknown(
         *_CYCLES,
         kinds.CYCLES("mfma_busy", "Matrix instructions by the cycles each takes"),
@@ -158,7 +158,7 @@ MEMORY_TOTALS = record_field(
 )
 ACCESS_TOTALS = record_field(
     "totals",
-    "Sums over all rows; null if no wave or no instruction was read",
+    "Sums over all rows; null if nothing was read",
     kinds.COUNT.maybe("refused", "Executions that stalled while another access held their unit"),
     kinds.CYCLES.maybe("stall", "Stall of these"),
     kinds.COUNT.maybe("longer", "Instructions that held their unit much longer than their width needs"),
@@ -172,13 +172,11 @@ ACCESS_TOTALS = record_field(
 )
 FETCH_TOTALS = record_field(
     "totals",
-    "Sums over all rows, and the size of loops; null if no wave or no instruction was read",
+    "Sums over all rows, and the size of loops; null if nothing was read",
     kinds.COUNT.maybe("slow", "Fetches that were not served by the instruction cache"),
     kinds.COUNT.maybe("again", "Of these: of lines that a wave of the compute unit had run before"),
     kinds.CYCLES.maybe("cycles", "Time that waves waited for them"),
-    kinds.CYCLES.maybe(
-        "elsewhere", "Equally long gaps where no new code line begins, which have other causes"
-    ),
+    kinds.CYCLES.maybe("elsewhere", "Equally long gaps where no code line begins, which have other causes"),
     kinds.BYTES.maybe("cache_size", "Instruction cache that compute units share"),
     kinds.BYTES.maybe("largest_loop", "Code of the largest loop that ran, from its head to its branch"),
     kinds.COUNT.maybe("loops_beyond_cache", "Loops that ran whose code is larger than the cache"),

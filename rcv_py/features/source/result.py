@@ -63,9 +63,7 @@ FACTS = (
     *unknown(kinds.TEXT("file", "The source file that was chosen; null for all"), replace(_LINE)),
     kinds.FLAG("is_inlined", "Whether a line includes code that was inlined into it"),
     common.MEASURE,
-    kinds.WHOLE.maybe(
-        "total", "Latency and idle time of all instructions, in cycles; of PC samples, in samples"
-    ),
+    kinds.WHOLE.maybe("total", "Latency and idle time of all instructions in cycles; PC samples in samples"),
     kinds.WHOLE.maybe("unmapped", "Part of it without a source place, in the same unit"),
     common.TOTAL_ROWS,
 )

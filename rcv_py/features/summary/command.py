@@ -20,6 +20,8 @@ from rcv_py.features.waves.result import UNITS_SCHEMA, units
 from rcv_py.model.ids import place_name
 from rcv_py.model.kinds import state_name
 
+# The sums differ where instructions of a wave overlap, or outlast it.
+_UNITS = {"activity": "cycles of latency and idle time of {0}", "states": "cycles in recorded states of {0}"}
 NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."
 STATIC = "This program has not run; see `rcv registers`, `rcv occupancy`, `rcv loops` and `rcv schedule`."
 
@@ -53,7 +55,7 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
     for title, rows in result.parts(found):
         total = sum(value for _, value in rows)
         whose = "the traced waves" if waves.rows is None or waves.choice is None else waves.choice.text
-        unit = "samples" if title == "stall reasons" else Message("cycles of {0}", whose)
+        unit = Message(_UNITS.get(title, "samples"), whose)
         yield Message("\n{0}, of {1} {2}", capitalized(title), count(total), unit)
         cells = [(state_name(row), count(value), percent(value, total)) for row, value in rows]
         yield TextGrid((TextColumn(""), TextColumn("count", True), TextColumn("share", True)), cells)

@@ -41,9 +41,7 @@ SIMD = (
     kinds.CYCLES("working", "The same without waits, branches, barriers and messages"),
     kinds.CYCLES.maybe("mfma_busy", "Time in which the MFMA unit worked, by its passes", "MFMA unit busy"),
     kinds.CYCLES("no_issue", "Time in which no traced wave issued", "no-issue"),
-    kinds.CYCLES.maybe(
-        "bubbles", "Part of that in which the MFMA unit did not work either", "nothing happens"
-    ),
+    kinds.CYCLES.maybe("bubbles", "Part of that in which the MFMA unit did not work", "nothing happens"),
 )
 _PIPE = kinds.CYCLES("", "Time in which the pipe of that name issued")
 _COUNTER = kinds.NUMBER.maybe(
@@ -91,13 +89,13 @@ DOCUMENT = (
     record(kinds.WAVES("traced", "Recorded"), kinds.WAVES("read", "Waves that could be read"))(
         "waves", "Waves"
     ),
-    kinds.mapping(kinds.SIGNED_CYCLES, (), "Time of all waves")(
+    kinds.mapping(kinds.SIGNED_CYCLES, (), "Latency and idle time of all waves")(
         "activity",
         "Where the time of all waves went, by activity; in samples for PC samples",
         is_optional=True,
     ),
-    kinds.mapping(kinds.CYCLES, (), "Time of all waves")(
-        "states", "Time of the traced waves by state", is_optional=True
+    kinds.mapping(kinds.CYCLES, (), "Recorded states of all waves")(
+        "states", "Time of the traced waves by state, as their files record it", is_optional=True
     ),
     kinds.mapping(kinds.COUNT, (), "Samples")("stall_reasons", "PC samples by reason", is_optional=True),
     _open_rows("One SIMD.", SIMD, _PIPE.shape)(
@@ -184,10 +182,7 @@ def parts(found: DeviceSummary) -> Iterator[tuple[str, list[tuple[str, int]]]]:
 
 
 def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]:
-    """Yield the place of each SIMD, its resident cycles, and the cycles of other columns by name.
-
-    Columns that are not known are left out.
-    """
+    """Yield the place of each SIMD, its resident cycles, and the cycles of other known columns by name."""
     pipes, work = found.pipes, found.work
     if pipes is None or work is None:
         return
@@ -195,7 +190,7 @@ def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]
     of = np.searchsorted(work.place, place)
     of[np.append(work.place, -1)[of] != place] = -1  # a SIMD whose waves were all left out
     columns_of = {"mfma_busy": work.matrix, "no_issue": work.no_issue, "bubbles": work.nothing}
-    if found.fact("nothing_happens") is None:  # without instructions the work of the matrix unit is unknown
+    if found.fact("nothing_happens") is None:  # nor the work of the matrix unit
         columns_of = {"no_issue": work.no_issue}
     more = {name: np.append(column, 0)[of] for name, column in columns_of.items()}
     for row in range(len(pipes)):

@@ -59,7 +59,8 @@ def run(options: WavesOptions) -> CommandAnswer:
 def _populations(trace: Trace, options: WavesOptions) -> CommandAnswer:
     read = answers(trace, (POPULATIONS,))
     found = read.of(POPULATIONS)
-    table = results.population_table(trace, found)
+    reached = found.reached if len(trace.code) else np.full(len(found), np.nan)
+    table = ResultTable.of(results.POPULATIONS, found, {"instructions": reached})
     missing = missing_text(found.read, len(trace.waves))
     said = Message("\n{0}; cycles are lives of waves. --waves takes an id, working or all.", ran_text(found))
     return listing(

@@ -215,17 +215,10 @@ def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Result
     return ResultTable.of(RESIDENT, lives, columns)
 
 
-def population_table(trace: Trace, found: Populations) -> ResultTable:
-    """Return one row per population; what it reached is not known without instructions."""
-    reached = found.reached if len(trace.code) else np.full(len(found), np.nan)
-    return ResultTable.of(POPULATIONS, found, {"instructions": reached})
-
-
 def population_facts(trace: Trace, found: Populations) -> dict[str, int | None]:
     """Return how many waves were read, and how many instructions they ran, None if that is not known."""
-    ran = {"executed": found.ran, "instructions": found.of}
-    known = common.known(ran, found.read > 0 and len(trace.code) > 0)
-    return {"read": found.read, "traced": len(trace.waves), **known}
+    ran = common.known({"executed": found.ran, "instructions": found.of}, found.ran > 0)
+    return {"read": found.read, "traced": len(trace.waves), **ran}
 
 
 _UNIT = replace(kinds.TEXT, text=unit_title)

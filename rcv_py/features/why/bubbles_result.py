@@ -43,9 +43,7 @@ _SUMS = (
     kinds.CYCLES("issuing", "Time in which a wave issued"),
     kinds.CYCLES("no_issue", "Time with a wave while no wave issued"),
     kinds.CYCLES.maybe(
-        "mfma",
-        "Time with a wave in which the MFMA unit worked; 0 under the reference's rule; null if not known",
-        key="matrix",
+        "mfma", "Time with a wave in which the MFMA unit worked; 0 under the reference's rule", key="matrix"
     ),
     kinds.CYCLES(
         "bubbles",
@@ -110,15 +108,14 @@ def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> 
     }
     matrix = {"mfma_busy": use.busy, "share_of_simd_cycles": round(use.share, 6)}
     simds = {field.name: found.of_simd[field.key or field.name] for field in _SUMS}
-    has_code = len(trace.code) > 0
-    simds |= {} if has_code else {"mfma": np.full(len(found.place), np.nan)}
+    lost = () if len(trace.code) else ("mfma", *(way.name for way in _WAYS))
+    simds |= {"mfma": np.full(len(found.place), np.nan)} if lost else {}
     return {
         "capture": trace.name,
         "waves": found.waves,
         "traced": len(trace.waves),
         "rule": rule.value,
-        "totals": known(totals, found.waves > 0)
-        | ({} if has_code else dict.fromkeys(("mfma", "idle", "stall", "drain"))),
-        "mfma_use": known(matrix, found.waves > 0 and has_code) | {"assumption": use.assumption},
+        "totals": known(totals, found.waves > 0) | dict.fromkeys(lost),
+        "mfma_use": known(matrix, found.waves > 0 and not lost) | {"assumption": use.assumption},
         "simds": ResultTable(SIMDS, {"se": found.place >> 8, "simd": found.place & 255, **simds}).rows(),
     }

@@ -99,9 +99,7 @@ _TOTALS = (
 )
 FACTS = (
     *(common.CAPTURE, common.WAVE_ASKED, common.WAVES_READ),
-    record_field(
-        "totals", "Sums over all waits; null if no wave or no instruction was read", *unknown(*_TOTALS)
-    ),
+    record_field("totals", "Sums over all waits; null if nothing was read", *unknown(*_TOTALS)),
 )
 
 
