@@ -205,7 +205,7 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
         code=replace(code.table, kernels=tuple(kernels)),
         sources=sources,
         occupancy=WaveEvents.empty(
-            **_NARROW, me=np.int16, pipe=np.int16, is_start=bool, kernel=np.int32, names={}, stop=0
+            **_NARROW, me=np.int16, pipe=np.int16, is_start=bool, kernel=np.int32, names={}, start=0, stop=0
         ),
         clock=Clock(),
         reader=NoWaves(architecture_of(generation, found.target).base_clock),

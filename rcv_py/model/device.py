@@ -9,6 +9,7 @@ from rcv_py.base.record import Record, Value
 from rcv_py.base.text import nanoseconds
 from rcv_py.model.columns import ColumnTable
 
+NEVER = 1 << 62  # cycles, later than every time of a file
 NO_CLOCK = "µs not known: no clock samples"
 
 
@@ -28,6 +29,7 @@ class WaveEvents(ColumnTable):
     workgroup: np.ndarray  # int64, -1 if unknown
     cluster: np.ndarray  # int64, -1 if unknown
     names: Mapping[int, str] = field(default_factory=dict)  # kernel id to symbol
+    start: int = NEVER  # cycles, aligned: the first begin of a traced wave
     stop: int = 0  # cycles, aligned: the last end of a traced wave
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import borders
 from rcv_py.model.columns import ColumnTable
+from rcv_py.model.device import NEVER
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Executions, States, Tokens, Waits
 from rcv_py.model.window import TimeWindow
@@ -32,6 +33,11 @@ class WaveIndex(ColumnTable):
     kernel: np.ndarray  # int32, kernel id of the occupancy record; -1 if none matched
     size: np.ndarray  # int64, bytes of its file; 0 if it is missing
     file: tuple[str, ...]  # name inside the folder
+
+    @property
+    def extent(self) -> dict[str, Any]:
+        """The `start` and `stop` of WaveEvents: the first begin and the last end."""
+        return {"start": int(self.begin.min(initial=NEVER)), "stop": int(self.end.max(initial=0))}
 
     def id(self, row: int) -> WaveId:
         """The name of a wave."""

@@ -191,7 +191,7 @@ def test_waves_that_never_end() -> None:
 
 
 def rows_of(events: Any, keep: np.ndarray, **changes: np.ndarray) -> Any:
-    names = [name for name in WaveEvents.__struct_fields__ if name not in ("names", "stop")]
+    names = [name for name in WaveEvents.__struct_fields__ if name not in ("names", "start", "stop")]
     return replace(events, **{name: changes.get(name, getattr(events, name))[keep] for name in names})
 
 

@@ -56,6 +56,11 @@ def test_a_wave_without_an_end_lasts_as_long_as_traced_waves_do() -> None:
     assert lives(table) == [(0, 0, 9, False, True), (1, 2, 4, False, False)]
 
 
+def test_a_wave_without_a_start_began_as_early_as_traced_waves_did() -> None:
+    table = replace(events(" )", "  ( )"), start=-5)
+    assert lives(table) == [(0, -5, 1, True, False), (1, 2, 4, False, False)]
+
+
 def test_there_is_one_point_a_time() -> None:
     ours = all_resident(events("( x )", "(   )"))
     assert (ours.time.tolist(), ours.value.tolist()) == ([0, 2, 4], [2, 2, 0])

@@ -43,7 +43,7 @@ def residencies(events: WaveEvents) -> Residencies:
 
     A start on an occupied slot ends the previous wave; a wave without a recorded end lasts until the last
     time of the events and of the traced waves; an end that is the first event of its slot belongs to a wave
-    that began before the trace, which the reference viewer leaves out.
+    that began before the trace, which the reference viewer leaves out: at the first of these times.
     """
     key = place(events)
     order = np.lexsort((events.is_start, events.time, key))
@@ -55,7 +55,7 @@ def residencies(events: WaveEvents) -> Residencies:
     event = events.at(order[chosen])
     return Residencies(
         **{name: getattr(event, name) for name in (*_PLACE_BITS, "kernel", "workgroup", "me", "pipe")},
-        begin=np.where(starts, time[chosen], time.min(initial=stop)),
+        begin=np.where(starts, time[chosen], time.min(initial=min(stop, events.start))),
         end=np.where(lasts, np.maximum(stop, time[chosen]), time[own]),
         is_open_start=~starts,
         is_open_end=starts & (lasts | is_start[own]),

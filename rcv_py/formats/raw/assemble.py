@@ -256,7 +256,7 @@ def _occupancy(
         **{name: column(name, np.int16) for name in ("simd", "slot", "me", "pipe")},
         **{name: column(name, np.int64) for name in ("workgroup", "cluster")},
         names=names,
-        stop=int(waves.end.max(initial=0)),
+        **waves.extent,
     )
 
 

@@ -58,7 +58,7 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     offsets = dict(clock.offsets)
     resident, events, dispatches = occupancy.read_occupancy(raw, rows, offsets, problems)
     waves = placed(aligned(index.waves, offsets), resident)
-    resident = replace(resident, stop=int(waves.end.max(initial=0)))
+    resident = replace(resident, **waves.extent)
     report(Stage("Reading sources", 3, _STAGES))
     sources = side_files.read_sources(files, code.paths, problems)
     report(Stage("Reading counters", 4, _STAGES))
