@@ -198,7 +198,7 @@ class Capture(CaptureCode):
         not empty if nothing may be concluded from the capture.  With more than 48 MB of waves, some whole
         shader engines are analysed, or parts of the time of a larger one, unless `every_wave`.  `waves` says
         whose costs are ranked: `working`, `all`, or the id of a population.  With `predict` each remedy is
-        replayed, and findings are ranked by the predicted gain; None: if that takes less than two seconds.
+        replayed, and findings ranked by limit, else prediction; None: if that takes less than two seconds.
         """
         rows = None if every_wave else chosen_rows(self.trace.waves)
 

@@ -54,7 +54,7 @@ OPTIONS = (
         "findings.predict",
         True,
         "Replay the recording with the remedy of each finding when nothing else is being "
-        "computed, and rank findings by the predicted gain.",
+        "computed, and rank findings by limit, else prediction.",
     ),
     Option(
         "findings.predict_on_battery",

@@ -29,7 +29,7 @@ WITHOUT_GAIN = (SAMPLES, SCOPES)  # units of captures whose findings have no par
 RANKED, CONTEXT, CAUTION = _ORDER = "ranked", "context", "caution"
 _LAST = ("matrix-ceiling",)  # context for all others, listed last at any size
 SMALL = 0.02  # of the kernel's duration: ranked findings with less to gain share one line
-RANKING = "Ranking by prediction"  # while remedies are replayed
+RANKING = "Predicting gains"  # while remedies are replayed
 CALM = "No finding has 2 % of the kernel's duration or more to gain."
 NO_PROMISE = (
     "Predicted gains come from replaying the recorded waves with the change of a remedy. "
@@ -39,7 +39,8 @@ NO_PROMISE = (
 
 LEGEND = (
     "Gains are parts of the kernel's duration: ≤ at most, ~ an estimate, → predicted for the fix, with its "
-    "range; limit: predicted if all operations of the finding cost nothing."
+    "range; limit: predicted if all operations of the finding cost nothing. Findings are ranked by limit, "
+    "else prediction, else bound, after one that names what limits the kernel."
 )
 
 
@@ -209,23 +210,18 @@ class Finding(Value):
         `≤` is the bound (`~` an estimate), `→` the prediction for the remedy with its range.  The limit is
         left out where it is no more.
         """
-        if self.rank != RANKED or not self.cycles:
-            return ""
-        if self.predicted is None:
-            return self._bound
-        row, gain = f"{self._bound} → {self.predicted.row}", self.predicted.gain
-        if self.limit is None or self.limit.gain <= gain:
-            return row
-        limit = short_percent(self.limit.gain)
-        return row if limit == short_percent(gain) else Message("{0}; limit {1} %", row, limit)
+        return self.gain_rows[0]
 
     @property
     def gain_rows(self) -> tuple[str, ...]:
-        """`gain_row`, then shorter: without the limit, without the range too, the bound alone."""
-        if not self.gain_row or self.predicted is None:
-            return (self.gain_row,)
-        shorter = (self.predicted.row, f"{short_percent(self.predicted.gain)} %")
-        return (self.gain_row, *(f"{self._bound} → {text}" for text in shorter), self._bound)
+        """`gain_row`, then shorter: without the range, and only the number that ranks it."""
+        if self.rank != RANKED or not self.cycles or self.predicted is None:
+            return (self._bound if self.rank == RANKED and self.cycles else "",)
+        gain, limit = short_percent(self.predicted.gain), short_percent(self.expected)
+        rows = (f"{self._bound} → {self.predicted.row}", f"{self._bound} → {gain} %")
+        if self.expected <= self.predicted.gain or limit == gain:
+            return (*rows, f"→ {gain} %")
+        return (*(Message("{0}; limit {1} %", row, limit) for row in rows), Message("limit {0} %", limit))
 
     @property
     def _bound(self) -> str:

@@ -10,8 +10,8 @@ FEATURE = Feature(
             id="triage",
             title="Findings",
             tip="What to look at first: findings with evidence and a remedy.",
-            reading="Findings are ranked by the possible gain of the kernel's duration: ≤ is a bound, → the "
-            "prediction for the remedy with its range.",
+            reading="Findings are ranked by what the kernel's duration can gain: by limit, else prediction "
+            "(→), else bound (≤).",
             area="left",
             order=10,
             icon="findings",

@@ -20,8 +20,8 @@ class TriageOptions(
     )
     waves: str | None = shared.waves()
     predict: bool = opt.flag(
-        "replay the recording with each remedy, and rank by the predicted gain; by default where that takes "
-        "less than two seconds for a capture",
+        "replay the recording with each remedy, and rank by limit, else prediction; by default where that "
+        "takes less than two seconds for a capture",
         one_of="predict",
     )
     no_predict: bool = shared.NO_PREDICT

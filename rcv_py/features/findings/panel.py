@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import QResizeEvent
 
 from rcv_py.analysis.findings.finding import (
+    LEGEND,
     RANKING,
     Evidence,
     Finding,
@@ -53,7 +54,7 @@ MARGIN = 0.05  # of a range, left and right of it
 PREDICT_MS = 100  # delay after findings are shown: other requests come first
 RANKING_MS = 200  # minimum interval between changes of the progress of predictions
 SETTING, ON_BATTERY = "findings.predict", "findings.predict_on_battery"
-SAVES = "On battery: not ranked by prediction"
+SAVES = "On battery: gains are not predicted"
 
 
 def go_to(session: Session, place: Evidence) -> str:
@@ -267,13 +268,13 @@ class TriagePanel(Panel):
         ranked = SAVES if self._saves else ""
         if self._stages:
             ranked = Message("{0} …", self._stages[-1])
-        elif any(self._moved.values()):
-            ranked = "Ranked by prediction: ▲ ▼ moved"
+        elif findings is not None and findings.guesses:
+            ranked = "Ranked by limit, else →, else ≤; ▲ ▼ moved"
         texts = (Message("partial: {0}", partial) if partial else "", ranked)
         text = join_texts(" · ", filter(None, texts))
         self.note.setVisible(bool(text))
         self.note.setText(text)
-        self.note.setToolTip(tooltip(why or text))
+        self.note.setToolTip(tooltip(join_texts("\n", filter(None, (why, LEGEND if ranked else "")))))
 
     def _why_empty(self) -> str:
         if self.session.trace.value is None:

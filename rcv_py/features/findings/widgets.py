@@ -91,7 +91,7 @@ class FindingList(QtWidgets.QListWidget):
             )
             steps = moved.get(finding.name, 0)
             way, places = "Up" if steps > 0 else "Down", plural(abs(steps), "place")
-            move = Message("{0} {1} by its prediction.", way, places) if steps else ""
+            move = Message("{0} {1} by predictions.", way, places) if steps else ""
             said = (finding.title, gain, as_first, move)
             texts = (translated(text) for text in said)
             item = QtWidgets.QListWidgetItem(" ".join(filter(None, (f"{number}.", *texts))))

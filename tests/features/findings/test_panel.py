@@ -403,11 +403,11 @@ def test_shares_among_the_key_numbers_have_bars(small: TriagePanel) -> None:
 def test_numbers_of_a_narrow_row_end_at_a_whole_number(shown: TriagePanel) -> None:
     one = replace(of("a", 10, 0.03), predicted=Predicted(0.01, 0.0, 0.011), limit=Predicted(0.21, 0.21, 0.21))
     metrics = shown.list.fontMetrics()
-    wanted = ("≤ 3 % → 1 % (0–1.1); limit 21 %", "≤ 3 % → 1 % (0–1.1)", "≤ 3 % → 1 %", "≤ 3 %")
+    wanted = ("≤ 3 % → 1 % (0–1.1); limit 21 %", "≤ 3 % → 1 %; limit 21 %", "limit 21 %")
     for text in wanted:
         width = metrics.horizontalAdvance(text)
         assert fitting_numbers(one, 0, metrics, width) == text
-    for width in range(metrics.horizontalAdvance("≤ 3 %"), 300):
+    for width in range(metrics.horizontalAdvance("limit 21 %"), 300):
         assert fitting_numbers(one, 0, metrics, width) in wanted
     with_first = fitting_numbers(one, 1, metrics, 400)
     assert with_first == "≤ 3 % → 1 % (0–1.1); limit 21 %, as 1"
@@ -440,7 +440,7 @@ def test_predictions_come_when_nothing_else_is_computed(
         text = panel.list.item(place).text()
         up = was.index(name) - place
         assert ("Up" in text, "Down" in text) == (up > 0, up < 0), "what moved is marked"
-    assert "▲ ▼ moved" in panel.note.text()
+    assert panel.note.text().endswith("Ranked by limit, else →, else ≤; ▲ ▼ moved")
     row = next(at for at, one in enumerate(panel.findings.in_full) if one.predicted is not None)
     panel.list.setCurrentRow(row)
     page, told = panel.page.toPlainText(), panel.current.predicted.text
@@ -507,7 +507,7 @@ def test_on_battery_nothing_is_predicted_unasked(
     ui.settings["findings.predict"] = True
     ui.settings["findings.predict_on_battery"] = False
     open_in(*whole_sample("matmul_small"))
-    qtbot.waitUntil(lambda: panel.note.text() == "On battery: not ranked by prediction")
+    qtbot.waitUntil(lambda: panel.note.text() == "On battery: gains are not predicted")
     assert not panel.findings.guesses
     ui.settings["findings.predict_on_battery"] = True
     qtbot.waitUntil(lambda: bool(panel.findings.guesses))
@@ -521,7 +521,7 @@ def test_progress_of_predictions_is_that_of_the_shown_findings(
     begun, goes_on = [], Event()
 
     def with_predictions(_trace: Trace, found: Findings, _held: object, report: Report) -> Findings:
-        report(Stage("Ranking by prediction", 7, 11))
+        report(Stage("Predicting gains", 7, 11))
         begun.append(report)
         assert goes_on.wait(60)
         return found
@@ -531,9 +531,9 @@ def test_progress_of_predictions_is_that_of_the_shown_findings(
     qtbot.addWidget(panel)
     ui.settings["findings.predict"] = True
     open_in(*whole_sample("matmul_small"))
-    qtbot.waitUntil(lambda: panel.note.text() == "Ranking by prediction 7 of 11 …")
+    qtbot.waitUntil(lambda: panel.note.text() == "Predicting gains 7 of 11 …")
     ui.settings["findings.predict"] = False
-    begun[0](Stage("Ranking by prediction", 8, 11))
+    begun[0](Stage("Predicting gains", 8, 11))
     panel._show_note()
     assert panel.note.text() == "", "a thread that still runs says nothing"
     goes_on.set()
