@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hottest
+from rcv_py.analysis.cost.hotspot import counted_rows, hottest
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
@@ -80,8 +80,3 @@ WAVES = [
 )
 def test_waves_count_that_touch_the_window(se: int | None, window: TimeWindow | None, rows: set[int]) -> None:
     assert counted_rows(build.index(WAVES), se, window) == rows
-
-
-def test_the_default_range_is_that_of_the_shader_engine_or_of_the_wave() -> None:
-    index = build.index(WAVES)
-    assert default_clock_range(index, 1) == TimeWindow(10, 20_034)

@@ -15,9 +15,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 from rcv_py.model.window import TimeWindow
 
-RANGE_TAIL = 20_000  # cycles of the default range after the last wave, as in the reference viewer
-SHORTEST_RANGE = 128  # cycles
-
 
 class HotspotBins(Value):
     """Bin i holds the code rows `first[i]:stop[i]`; the last bins may lie after the program and be empty."""
@@ -95,16 +92,6 @@ def counted_rows(index: WaveIndex, se: int | None, window: TimeWindow | None) ->
     if window is not None:
         chosen &= (index.begin < window.end) & (index.end > window.begin)
     return set(np.flatnonzero(chosen).tolist())
-
-
-def default_clock_range(index: WaveIndex, row: int) -> TimeWindow:
-    """Return the initial range of the reference viewer for the wave at an index row.
-
-    From the first begin to a little after the last end of the wave's shader engine.
-    """
-    same = np.flatnonzero(index.se == index.se[row])
-    begin, end = int(index.begin[same].min()), int(index.end[same].max()) + RANGE_TAIL
-    return TimeWindow(begin, max(end, begin + SHORTEST_RANGE))
 
 
 def hottest(code: CodeTable, cost: np.ndarray, most: int) -> np.ndarray:

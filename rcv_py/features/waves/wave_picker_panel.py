@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
 from rcv_py.analysis.core.median import nearest_to_median
-from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
+from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import Message, join_texts, plural, translated
@@ -252,7 +252,7 @@ class WavePickerPanel(Panel):
 
     def _show_range(self, trace: Trace, row: int) -> None:
         chosen, times = self.session.clock_range.value, self.times
-        shown = chosen or default_clock_range(trace.waves, row)
+        shown = chosen or trace.span
         unit = times.unit or "time since the trace began"
         self.range_title.setText(Message("Waves that count: clock range, {0}", unit))
         for field, value in ((self.begin, shown.begin), (self.end, shown.end)):

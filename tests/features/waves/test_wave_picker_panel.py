@@ -113,6 +113,15 @@ def test_the_wave_panel_follows_and_leads(app: App) -> None:
     assert (trace.waves.end - trace.waves.begin)[row] == (trace.waves.end - trace.waves.begin).max()
 
 
+def test_a_range_that_nobody_chose_is_what_was_recorded(app: App) -> None:
+    session, picker = app.ui.session, app.window.workspace.docks["wave_picker"].panel
+    trace = session.trace.value
+    times = np.concatenate([trace.occupancy.time, trace.waves.begin, trace.waves.end])
+    session.clock_range.set(None)
+    settle(app)
+    assert (picker.begin.text(), picker.end.text()) == (f"{times.min():,}", f"{times.max():,}")
+
+
 def test_the_clock_range_is_checked(app: App) -> None:
     session, picker = app.ui.session, app.window.workspace.docks["wave_picker"].panel
     begin = session.trace.value.span.begin

@@ -10,7 +10,7 @@ from rcv_py.analysis.core.occupancy import global_rows, residencies, resident
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.cost.activity import activity
-from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
+from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.program.blocks import labels
@@ -18,6 +18,7 @@ from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.waits.program_waits import Arrows, arrows, wait_pairs
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.window import TimeWindow
 from tests.analysis import build
 from tests.analysis.in_memory import all_lines, hotspot
 from tests.real import captures
@@ -27,11 +28,6 @@ from tests.support.reference_rules import reference_curves
 
 def test_both_readers_find_the_same_in_the_files(case: GoldenCase) -> None:
     assert not reading_differences(case.trace.path)
-
-
-def test_default_clock_range(case: GoldenCase) -> None:
-    window = default_clock_range(case.trace.waves, case.main_row)
-    assert [window.begin, window.end] == case.golden["clock_range"]
 
 
 def test_code_totals_are_the_sums_over_all_waves(case: GoldenCase) -> None:
@@ -72,7 +68,7 @@ def test_cycles_by_kind_and_stall_of_every_wave(case: GoldenCase) -> None:
 
 def test_hotspot_bins(case: GoldenCase) -> None:
     golden = case.golden["hotspot"]
-    window = default_clock_range(case.trace.waves, case.main_row)
+    window = TimeWindow(*case.golden["clock_range"])
     rows = counted_rows(case.trace.waves, case.main.id.se, window)
     bins = hotspot(case.batches, len(case.trace.code), rows)
     assert bins.step == golden["step"]
