@@ -1,6 +1,7 @@
 """Each doubt about a capture, provoked once and absent where all is well."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -20,6 +21,7 @@ from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import line_costs, replicate_noise
 from rcv_py.analysis.health.representative import representation
 from rcv_py.base.problems import Severity
+from rcv_py.base.text import speak, translated
 from rcv_py.formats.open import find_captures, open_trace
 from rcv_py.model.code import Kernel
 from rcv_py.model.device import WaveEvents
@@ -38,6 +40,7 @@ from tests.support import folders
 from tests.support.command_runs import is_unchanged
 from tests.support.health import capture_health
 from tests.support.opened import VARIED, all_waves, opened_once, sample_trace, traces_of
+from tests.support.pseudo import pseudo
 from tests.support.samples import resident, sample, sample_path, write_sample
 from tests.support.yaml_subset import jobs
 
@@ -96,6 +99,18 @@ def test_every_note_has_numbers_and_says_what_to_do() -> None:
             assert "!" not in sentence
         assert set(note.settings) <= set(KEYS)
         assert str(note.evidence[0].value) or note.evidence[0].text
+
+
+def test_every_word_of_the_evidence_has_a_translation() -> None:
+    notes = [note for name in SAMPLES.ids() for note in notes_of_sample(name).values()]
+    facts = [fact for note in notes for fact in note.evidence if not isinstance(fact.value, str)]
+    speak(pseudo(), "zh_CN")
+    try:
+        shown = {fact.name: translated(fact.text) for fact in facts if fact.name != "examples"}
+    finally:
+        speak(None)
+    assert "slots on the compute units they used" in shown
+    assert not [text for text in shown.values() if re.search("[A-Za-z]{2}", re.sub(r"/\S+", "", text))]
 
 
 def test_worst_first() -> None:

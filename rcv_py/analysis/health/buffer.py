@@ -27,7 +27,7 @@ from rcv_py.analysis.waves.barriers import last_ends
 from rcv_py.base.problems import Severity
 from rcv_py.base.record import Value
 from rcv_py.base.runs import ends_run
-from rcv_py.base.text import Message, count
+from rcv_py.base.text import count
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
 
@@ -109,7 +109,8 @@ def buffer(trace: Trace, ends: Ends | None = None) -> HealthNote | None:
     if case is None:
         return None
     _, severity, title, consequence = case
-    units = {"unfinished": Message(" of {0}", count(signs.of))}
+    texts, of = {"unfinished": "{0} of {1}"}, count(signs.of)
+    evidence = (number(_SIGNS[name], n, texts.get(name, "{0}"), of) for name, n in numbers.items() if n)
     settings: dict[str, Setting] = {"att_buffer_size": LARGER_BUFFER}
     engines, waves = np.unique(trace.waves.se, return_counts=True)
     if len(engines) > 1:
@@ -120,7 +121,7 @@ def buffer(trace: Trace, ends: Ends | None = None) -> HealthNote | None:
         name="buffer",
         severity=severity,
         title=title,
-        evidence=tuple(number(_SIGNS[name], n, units.get(name, "")) for name, n in numbers.items() if n),
+        evidence=tuple(evidence),
         consequence=consequence,
         remedy="Record again with a larger buffer, which all shader engines share, or fewer of them; if "
         "memory for it cannot be had, trace one shader engine and fewer counters.",

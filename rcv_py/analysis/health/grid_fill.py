@@ -94,16 +94,16 @@ def underfilled(trace: Trace) -> HealthNote | None:
     fill = grid_fill(trace)
     if fill is None or not fill.slots or not fill.waves <= fill.numbers.peak <= HALF_FULL * fill.slots:
         return None
-    taken = Message(", of which {0} were taken", percent(fill.numbers.peak, fill.slots))
-    engines = Message(" on {0} shader engines", count(fill.engines))
+    name, taken = "slots on the compute units they used", percent(fill.numbers.peak, fill.slots)
+    engines = plural(fill.engines, "shader engine")
     return HealthNote(
         name="grid",
         severity=Severity.INFO,
         title="The whole grid was resident at once and under-fills the device",
         evidence=(
-            number("waves", fill.waves, ", all resident at a time"),
-            number("slots on the compute units they used", fill.slots, taken),
-            number("compute units with a wave", fill.units, engines),
+            number("waves", fill.waves, "{0}, all resident at a time"),
+            number(name, fill.slots, "{0}, of which {1} were taken", taken),
+            number("compute units with a wave", fill.units, "{0} on {1}", engines),
             number("most waves on one", fill.most_of_unit),
         ),
         consequence="There was no second round of workgroups: fewer waves hide latency, and the slowest "
@@ -127,8 +127,8 @@ def tail(trace: Trace) -> HealthNote | None:
         share("least busy compute unit", fill.least_busy, " of the time"),
     ]
     if fill.variation >= UNEVEN:
-        spread = "standard deviation over mean of wave-cycles by compute unit"
-        evidence.append(Measured("unevenness", fill.variation, f"{fill.variation:.2f} ({spread})"))
+        spread = "{0:.2f} (standard deviation over mean of wave-cycles by compute unit)"
+        evidence.append(Measured("unevenness", fill.variation, Message(spread, fill.variation)))
     return HealthNote(
         name="tail",
         severity=Severity.INFO,

@@ -121,7 +121,7 @@ def collapsed(trace: Trace) -> HealthNote | None:
     return HealthNote(
         name="mapping",
         severity=Severity.WARNING,
-        title=Message(text, percent(spread.top_share, 1), place) + (f", {what}" if what else ""),
+        title=Message(text, percent(spread.top_share, 1), place) + (Message(", {0}", what) if what else ""),
         evidence=(
             share("instructions on it", spread.top_share),
             share("their cost", spread.top_cost, " of the latency"),

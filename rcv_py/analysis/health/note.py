@@ -32,9 +32,9 @@ def share(name: str, value: float, of: str = "") -> Measured:
     return Measured(name, value, Message("{0}{1}", percent(value, 1), of))
 
 
-def number(name: str, value: float, unit: str = "") -> Measured:
-    """Return a number with its unit: `4,948 cycles`."""
-    return Measured(name, value, f"{value:,.0f}{unit}")
+def number(name: str, value: float, text: str = "{0}", *more: object) -> Measured:
+    """Return a number in a text with other values: `4,948 cycles`."""
+    return Measured(name, value, Message(text, count(round(value)), *more))
 
 
 class HealthNote(Record):

@@ -191,8 +191,8 @@ def representative(trace: Trace, working: Collection[int] | None = None) -> Heal
             count(round(lives.p90)),
             count(round(lives.p10)),
         )
-    text = "{0} what chance explains if waves were independent"
-    chance = Message(text, "within" if lives.sigmas < 2 else "beyond")
+    text = "{0:.1f}, {1} what chance explains if waves were independent"
+    chance = Message(text, lives.sigmas, "within" if lives.sigmas < 2 else "beyond")
     word = "longer" if lives.gap > 0 else "shorter"
     template = "The traced waves live {0} {1} than the others on average"
     return HealthNote(
@@ -201,12 +201,12 @@ def representative(trace: Trace, working: Collection[int] | None = None) -> Heal
         title=Message(template, percent(abs(lives.gap), 1), word),
         evidence=(
             part("traced", lives.traced, lives.traced + lives.others, " waves"),
-            number("their mean life", lives.mean, " cycles"),
-            number("mean of the others", lives.mean_others, " cycles"),
+            number("their mean life", lives.mean, "{0} cycles"),
+            number("mean of the others", lives.mean_others, "{0} cycles"),
             Measured("difference", lives.gap, f"{100 * lives.gap:+.1f} %"),
-            Measured("in standard errors", round(lives.sigmas, 2), f"{lives.sigmas:.1f}, {chance}"),
-            number("shortest", lives.shortest, " cycles"),
-            number("longest", lives.longest, " cycles"),
+            Measured("in standard errors", round(lives.sigmas, 2), chance),
+            number("shortest", lives.shortest, "{0} cycles"),
+            number("longest", lives.longest, "{0} cycles"),
             Measured("wave of median life", wave, wave),
         ),
         consequence=Message("Costs of the traced waves may differ from the whole grid{0}", why),

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from rcv_py.analysis.health.capture_health import CHECKED, verdict
 from rcv_py.analysis.health.input_yaml import command_line, input_settings, input_yaml
 from rcv_py.analysis.health.note import HealthNote
+from rcv_py.base.text import Message, join_texts
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
@@ -25,7 +26,9 @@ _MEASURED = (
 _EVIDENCE = replace(
     rows(*_MEASURED),
     document=lambda evidence: [of_analysis(_MEASURED, number) for number in evidence],
-    text=lambda evidence: "; ".join(f"{number.name}: {number.text}" for number in evidence),
+    text=lambda evidence: join_texts(
+        "; ", (Message("{0}: {1}", number.name, number.text) for number in evidence)
+    ),
 )
 _TITLE = kinds.TEXT("title", "The note in one line")
 _REASONS = (

@@ -22,10 +22,10 @@ def run(options: IsaDocsOptions) -> CommandAnswer:
     """List the stored files, or change them and report the change."""
     action, what = options.action or "list", options.what
     if (what is None) != (action == "list"):
-        wrong = (
-            f"{action.capitalize()} needs {_NEEDS[action]}." if what is None else "List takes no argument."
+        needs = Message("{0} needs {1}.", action.capitalize(), _NEEDS.get(action, ""))
+        raise UsageError(
+            needs if what is None else "List takes no argument.", hint="`rcv help isa-docs` shows how."
         )
-        raise UsageError(wrong, hint="`rcv help isa-docs` shows how.")
     said = ""
     if what is None:
         found = cached_docs()

@@ -17,7 +17,7 @@ from rcv_py.analysis.attribution.wait_costs import WaitSummary
 from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.latency.bubbles import Bubbles
 from rcv_py.base.runs import run_starts
-from rcv_py.base.text import Message, count, known_percent, percent, plural
+from rcv_py.base.text import Message, count, join_texts, known_percent, percent, plural
 from rcv_py.base.tree import TreeNode
 from rcv_py.features.why import result as causes
 from rcv_py.features.why import waits_result as waits
@@ -243,7 +243,9 @@ class ByCause(Grouping[Attribution]):
         evidence = Message("Evidence: {0}.", text.evidence)
         rests = evidence if node.cause else "Evidence: none, so no cause is assigned."
         sure = "" if text.is_certain or not node.cause else "Likely, not proven."
-        return "\n".join(filter(None, (self.name(node), numbers, because, rests, sure, self.place(node))))
+        return join_texts(
+            "\n", filter(None, (self.name(node), numbers, because, rests, sure, self.place(node)))
+        )
 
     def spoken(self, node: WhyNode) -> str:
         stall, idle = grouped(node.stall), grouped(node.idle)
@@ -343,7 +345,7 @@ class ByWait(Grouping[WaitSummary]):
             facts = [Message("{0} cycles of stall, {1} of all waits, in {2} runs", stall, part, times)]
             if rest:
                 facts.append(Message("{0} of them with nothing outstanding that is known", grouped(rest)))
-        return "\n".join(filter(None, (self.name(node), *facts, self.place(node))))
+        return join_texts("\n", filter(None, (self.name(node), *facts, self.place(node))))
 
     def spoken(self, node: WhyNode) -> str:
         what, times = "waits" if node.depth == 1 else "waited for", grouped(node.times)
@@ -437,10 +439,10 @@ class ByNoIssue(Grouping[Bubbles]):
 
     def tip_of(self, node: WhyNode) -> str:
         cycles = {meaning: getattr(node, kind) for kind, (_, meaning) in KINDS.items()}
-        lines = [f"{grouped(round(own))} cycles: {meaning}" for meaning, own in cycles.items() if own]
+        lines = [Message("{0} cycles: {1}", grouped(round(n)), name) for name, n in cycles.items() if n]
         share = percent(node.cycles, node.total)
         whole = Message("{0} cycles, {1} of all bubbles", grouped(round(node.cycles)), share)
-        return "\n".join(filter(None, (self.name(node), whole, *lines, self.place(node))))
+        return join_texts("\n", filter(None, (self.name(node), whole, *lines, self.place(node))))
 
     def spoken(self, node: WhyNode) -> str:
         return Message("{0}, {1} cycles of bubbles", self.name(node), grouped(round(node.cycles)))
