@@ -98,7 +98,7 @@ class Trace(Record):
         """Raise UsageError unless the program has all of these rows."""
         for line in lines:
             if not 0 <= line < len(self.code):
-                hint = Message("It has {0:,}, counted from 0.", len(self.code))
+                hint = Message("Rows, with labels, are 0 to {0:,}.", len(self.code) - 1)
                 raise UsageError(Message("The capture has no instruction {0}.", line), hint=hint)
 
     def wave_row(self, name: str) -> int:

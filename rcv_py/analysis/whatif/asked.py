@@ -7,7 +7,7 @@ from rcv_py.analysis.waits.load_batch import load_batches
 from rcv_py.analysis.whatif import changes as kinds
 from rcv_py.analysis.whatif.hoist import hoisted
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import Message, plural
+from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
@@ -93,7 +93,7 @@ def _latency(what: str, factor: float) -> kinds.Latency:
 def _check(code: CodeTable, lines: Iterable[int]) -> None:
     for line in lines:
         if not 0 <= line < len(code):
-            what = Message("The program has {0}, counted from 0.", plural(len(code), "instruction"))
+            what = Message("The program has no instruction {0}: rows are 0 to {1:,}.", line, len(code) - 1)
             raise UsageError(what, hint="`rcv isa` lists them.")
         if not code.hits[line]:
             what = Message("Instruction {0} never ran, so nothing follows from it.", line)

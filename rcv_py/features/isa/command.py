@@ -63,7 +63,7 @@ def run(options: IsaOptions) -> CommandAnswer:
     noun, nouns = table.spec.noun, _KINDS[options.by]
 
     def footer(shown: ResultTable) -> str:
-        text = Message("\n{0} of {1}.", count(len(shown)), plural(len(found.table), noun, nouns))
+        text = _of_all(trace, shown, found.table, nouns)
         if options.by in ("branch", "label"):  # shares are of how often each was met
             return text
         whole: str = "all samples"
@@ -102,7 +102,7 @@ def _program(trace: Trace, options: IsaOptions) -> CommandAnswer:
     noun, nouns = table.spec.noun, _KINDS[options.by]
 
     def footer(rows: ResultTable) -> str:
-        text = Message("\n{0} of {1}.", count(len(rows)), plural(len(shown), noun, nouns))
+        text = _of_all(trace, rows, shown, nouns)
         return join_texts(" ", filter(None, (text, table.spec.note, NOT_RUN)))
 
     return listing(
@@ -114,6 +114,15 @@ def _program(trace: Trace, options: IsaOptions) -> CommandAnswer:
         footer=footer,
         why_none="" if len(shown) else nothing(noun, options, table.spec.nothing),
     )
+
+
+def _of_all(trace: Trace, shown: ResultTable, table: ResultTable, nouns: str) -> str:
+    """`3 of 726 instructions.`: labels are rows, but no instructions."""
+    part, every = len(shown), len(table)
+    if nouns == "instructions":
+        rows = (one.columns["instruction"] for one in (shown, table))
+        part, every = (int(np.count_nonzero(~trace.code.is_label[own])) for own in rows)
+    return Message("\n{0} of {1}.", count(part), plural(every, table.spec.noun, nouns))
 
 
 def _kept(table: ResultTable, options: IsaOptions) -> np.ndarray | None:

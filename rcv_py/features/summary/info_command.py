@@ -179,7 +179,7 @@ def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         size = plural(code["instructions"], "instruction")
         yield "code", Message("{0}{1}{2}{3}", size, kernels, times, reader)
     if facts["waves"]["count"] or facts["occupancy"]["waves"]:
-        yield "time", _time(facts["clock"])
+        yield "time" if facts["occupancy"]["waves"] else "traced span", _time(facts["clock"])
     total = (code["latency"] or 0) + (code["idle"] or 0)
     if total:
         shares = (Message("{0} {1}", name, percent(code[name], total)) for name in ("issue", "stall", "idle"))

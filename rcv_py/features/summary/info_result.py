@@ -129,7 +129,9 @@ FACTS = (
         "Times",
         kinds.CYCLE.maybe("start", "First moment; null without times"),
         kinds.CYCLE.maybe("end", "Last moment; null without times"),
-        kinds.CYCLES.maybe("cycles", "From first to last; null without times"),
+        kinds.CYCLES.maybe(
+            "cycles", "From first to last; of traced waves if `occupancy` is null; null without times"
+        ),
         kinds.NUMBER.maybe("duration_ns", "The same in nanoseconds; null if the rate is not known"),
         kinds.NUMBER.maybe("shader_mhz", "Rate of the shader clock, in MHz; null if it is not known"),
         kinds.FLAG("is_aligned", "Whether the clocks of shader engines could be aligned"),
@@ -164,7 +166,7 @@ CAPTURES = Spec(
     kinds.INDEX.maybe("dispatch", "Number of the launch; null if no name gives it"),
     kinds.WAVES("waves", "Traced"),
     *(*_INSTRUCTIONS, _MAPPED, *_COSTS),
-    kinds.CYCLES.maybe("cycles", "From the first to the last recorded time", "duration"),
+    kinds.CYCLES.maybe("cycles", "From the first begin to the last end of traced waves", "traced span"),
     kinds.BYTES.maybe("size", "Wave files, or the only file"),
     kinds.TEXT("recorded", "When its files were written, local time; empty if unknown"),
     kinds.FLAG("is_part", "Whether it is raw and not decoded yet, so that its numbers are unknown", at=DATA),

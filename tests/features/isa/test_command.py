@@ -1,6 +1,7 @@
 """`rcv isa` prints the listing, blocks and branches."""
 
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -177,3 +178,21 @@ def test_a_block_whose_executions_did_not_happen_has_no_cost_of_them(tmp_path: P
     write(folder, {"code.json": code(*rows), WAVE: wave(tokens)})
     blocks = printed_json("isa", folder, "--blocks", "--mode", "mean")["rows"]
     assert [one["latency"] for one in blocks] == [16, None, 16]
+
+
+def test_labels_are_no_instructions(listed: Path) -> None:
+    count = sum(not str(one[0]).startswith(";") for one in rows_of(listed))
+    assert 0 < count < len(rows_of(listed))
+    for top in (3, 0):
+        assert f"{top or count} of {count} instructions." in printed("isa", listed, "--top", top)
+    assert printed_json("info", listed)["code"]["instructions"] == count
+    assert f"0 to {len(rows_of(listed)) - 1}." in refused("line", listed, 9999)
+
+
+def test_without_occupancy_the_launch_has_no_duration(tmp_path: Path) -> None:
+    write_sample("matmul_small", tmp_path)
+    assert re.search(r"^  time +\d", printed("info", tmp_path), re.MULTILINE)
+    (tmp_path / "occupancy.json").write_text("{bad")
+    lines = printed("info", tmp_path)
+    assert not re.search(r"^  time ", lines, re.MULTILINE)
+    assert re.search(r"^  traced span +\d", lines, re.MULTILINE)
