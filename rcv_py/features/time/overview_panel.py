@@ -9,7 +9,7 @@ from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.analysis.device.wave_states import STATES, STRIP
 from rcv_py.base.record import Value
-from rcv_py.base.text import Message, join_texts, translated
+from rcv_py.base.text import join_texts, translated
 from rcv_py.model.activity import STATE_ORDER
 from rcv_py.model.kinds import STATE_NAME
 from rcv_py.model.trace import Trace
@@ -29,7 +29,7 @@ from rcv_py.ui.timeline.time_plot import KEY_PAN, NOTCH, PER_NOTCH, SLOP_PX
 HEIGHT = 44
 RANGE_PX = 3  # height of the clock range, at the bottom
 SOFT = 0.12  # share of the canvas in the colour of a state
-MAX_LEGEND = 0.8  # maximum share of the width for names
+MAX_LEGEND = 0.35  # maximum share of the width for names
 REBUILD_MS = 300  # while waves arrive
 NAME = "Overview of the whole capture"
 NO_TIMES = "Nothing in this capture happened at a known time."
@@ -117,7 +117,7 @@ class OverviewStrip(QWidget):
         for i in reversed(range(len(STATE_ORDER))):
             codes[level <= running[:, i] / peak * (height - 4)] = 2 + i
         states = [theme.soft(theme.state(state), SOFT) for state in STATE_ORDER]
-        return codes, [theme.role("canvas"), theme.role("grid"), *states]
+        return codes, [theme.role("canvas"), theme.role("line"), *states]
 
     def swatches(self) -> tuple[Swatch, ...]:
         """Return swatches of the colours."""
@@ -125,9 +125,8 @@ class OverviewStrip(QWidget):
             return ()
         theme, some, swatches = self.ui.theme, self.sums.state.sum(axis=0), list[Swatch]()
         for state in (state for state in STATE_ORDER if some[STATES.index(state)] > 0):
-            color, name = theme.soft(theme.state(state), SOFT), Message("wave: {0}", STATE_NAME[state])
-            swatches.append(Swatch(color, name))
-        device = [Swatch(theme.role("grid"), "all waves of the device")] if self.sums.resident.any() else []
+            swatches.append(Swatch(theme.soft(theme.state(state), SOFT), STATE_NAME[state]))
+        device = [Swatch(theme.role("line"), "all waves")] if self.sums.resident.any() else []
         return (*swatches, *device)
 
     def _paint_legend(self, painter: QtGui.QPainter) -> None:
