@@ -4,7 +4,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QWidget
 
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
-from rcv_py.base.text import Message, translated
+from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import UiContext
@@ -42,10 +42,10 @@ class CodeAlarm(QFrame):
         if trace is None or not is_wrong:
             self.text.setText("")
             return
-        self.text.setText(f"{TITLE}. {match.sentence}")
-        self.setToolTip(tooltip(f"{match.examples_text(trace.code)}\n{CONSEQUENCE}\n{REMEDY}"))
+        self.text.setText(match.sentence)
+        self.setToolTip(tooltip(join_texts("\n", (match.examples_text(trace.code), CONSEQUENCE, REMEDY))))
         self.setAccessibleName(translated(Message("Error: {0}", TITLE)))
-        self.setAccessibleDescription(translated(f"{match.sentence} {CONSEQUENCE} {REMEDY}"))
+        self.setAccessibleDescription(translated(join_texts(" ", (match.sentence, CONSEQUENCE, REMEDY))))
 
     def _restyle(self) -> None:
         self._icon.setPixmap(pixmap("error", self._ui.theme.role("error"), ICON_PX, self.devicePixelRatioF()))
