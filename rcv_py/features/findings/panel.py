@@ -304,7 +304,8 @@ class TriagePanel(Panel):
         trace, sign = self.session.trace.value, "≤" if finding.is_upper_bound else "~"
         if trace is None or not len(trace.occupancy) or not finding.gain_text:
             return ""
-        return Message("{0} {1}", sign, self.times.span(round(finding.gain * np.ptp(trace.occupancy.time))))
+        span = self.times.span(round(finding.gain * np.ptp(trace.occupancy.time)))
+        return Message("{0} {1} of the kernel's duration", sign, span)
 
     def _one(self, row: int) -> Finding | None:
         rows = () if self.findings is None else self.findings.in_full

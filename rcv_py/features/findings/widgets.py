@@ -169,12 +169,13 @@ class _Rows(QtWidgets.QStyledItemDelegate):
             painter.fillRect(box, role("hover"))
         is_ranked = finding is not None and finding.rank == RANKED
         has_numbers = finding is not None and bool(finding.gain_row)
-        left, half = box.x() + NUMBER + PAD, box.height() // 2
+        number, half = grown(NUMBER), box.height() // 2
+        left = box.x() + number + PAD
         button = self._list.button_rect(index)
         room = QRect(left, box.y(), box.right() - PAD - left, half if has_numbers else box.height())
         if finding is not None:
             painter.setPen(role("muted"))
-            draw_text(painter, QRect(box.x(), box.y(), NUMBER, room.height()), _RIGHT, f"{index.row() + 1}")
+            draw_text(painter, QRect(box.x(), box.y(), number, room.height()), _RIGHT, f"{index.row() + 1}")
         if finding is not None and has_numbers:
             below = room.translated(0, half - 2).adjusted(0, 0, -button.width(), 0)
             self._paint_numbers(painter, option.fontMetrics, finding, index.data(_BESIDE), below)
@@ -202,7 +203,8 @@ class _Rows(QtWidgets.QStyledItemDelegate):
         if steps:
             painter.setPen(role("accent"))
             mark = f"{'▲' if steps > 0 else '▼'}{abs(steps)}"
-            draw_text(painter, QRect(room.x() - NUMBER - PAD, room.y(), NUMBER, room.height()), _RIGHT, mark)
+            before = QRect(room.x() - PAD - grown(NUMBER), room.y(), grown(NUMBER), room.height())
+            draw_text(painter, before, _RIGHT, mark)
         if not first:
             length = max(2.0, BAR * _gain(finding) / max(largest, 1e-9))
             bar = QRectF(room.x(), room.y() + 5, length, room.height() - 9)

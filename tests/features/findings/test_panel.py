@@ -447,7 +447,7 @@ def test_predictions_come_when_nothing_else_is_computed(
     assert panel.current.gain_row in page.partition("Gain:")[2]
     assert "not a promise" not in page
     span = np.ptp(ui.session.trace.value.occupancy.time)
-    assert f"≤ {round(panel.current.gain * span):,} cycles" in page
+    assert f"≤ {round(panel.current.gain * span):,} cycles of the kernel's duration" in page
     ui.settings["timeline.units"] = "ns"
     assert "cycles" not in panel.page.toPlainText().partition("Gain:")[2]
     ui.settings["timeline.units"] = "cycles"
