@@ -255,6 +255,21 @@ def test_waves_that_do_not_add_up_to_the_totals(damaged: Callable[..., Path]) ->
     assert not any("contradicted" in notes_of_sample(name) for name in SAMPLES.ids())
 
 
+@pytest.mark.parametrize(("cost", "name"), [(8, "cycles of stall"), (9, "idle cycles")])
+def test_stall_and_idle_cycles_that_the_waves_do_not_have(
+    cost: int, name: str, damaged: Callable[..., Path]
+) -> None:
+    stated = []
+
+    def less(code: Any) -> None:
+        row = max(code["code"], key=lambda row: row[cost])
+        row[cost] -= 4
+        stated.append(sum(row[cost] for row in code["code"]))
+
+    note = notes_of(damaged("matmul_small", {"code.json": less}))["contradicted"]
+    assert note.number(name) == stated[0] + 4
+
+
 def test_files_that_are_gone(damaged: Callable[..., Path]) -> None:
     notes = notes_of(damaged("matmul_small", {"se0_sm0_sl0_wv0.json": None}))
     assert notes["lost_files"].number("files") == 1

@@ -55,6 +55,25 @@ def test_edge_13_numbers_may_begin_with_one_and_labels_be_numbered_last(tmp_path
     assert table.row_of_number.tolist() == [-1, 1, 2, 4, 0, 3]
 
 
+def test_edge_13_a_stall_is_not_longer_than_the_latency(tmp_path):
+    rows = [
+        row("s_nop 0", 0, "", 0, 1, 8, 8, 0),
+        row("s_nop 1", 1, "", 4, 2, 12, 99_999, 0),
+        row("s_nop 2", 2, "", 8, 1, 4, 5, 0),
+    ]
+    trace = opened(tmp_path, {"code.json": code(*rows)})
+    assert trace.code.stall.tolist() == [8, 12, 4]
+    said = "code.json states more stall than latency for 2 instructions, the first is its row 1, s_nop 1"
+    assert said in texts(trace)
+
+
+def test_edge_13_without_latencies_a_stall_is_kept(tmp_path):
+    table = {"code": [["s_nop 0", 1, 9]], "header": "ISA, LineNumber, Stall"}
+    trace = opened(tmp_path, {"code.json": table})
+    assert trace.code.stall.tolist() == [9]
+    assert "more stall" not in texts(trace)
+
+
 def test_edge_14_labels_by_text_with_any_characters(tmp_path):
     names = ["plain_kernel_0", 'odd "name", with, commas', "_Z3fooIiEvT_"]
     rows = [

@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, by_field, unchanged
+from rcv_py.analysis.core.reduction import Reduction, by_field, totals, unchanged
 from rcv_py.analysis.events.marker_spans import LOST, PRIVILEGED, marker_spans, missing_words
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
@@ -224,31 +224,31 @@ def wrong_code(trace: Trace, match: code_match.CodeMatch) -> HealthNote | None:
     )
 
 
+COSTS = ("executions", "cycles of latency", "cycles of stall", "idle cycles")  # that waves are compared in
+
+
 class Unmatched(NamedTuple):
-    """Executed instructions of some waves, and those that match no line of code.json."""
+    """Costs of some waves, and of their executions that match no line of code.json; int64 [COSTS]."""
 
     read: int  # waves
-    executions: int
-    all_executions: int
-    cycles: int  # latency of the unmatched executions
-    all_cycles: int
+    lost: np.ndarray
+    all: np.ndarray
     waves: int  # with an unmatched execution
 
 
 def _map(trace: Trace, parcel: Parcel) -> Unmatched:
     tokens = parcel.own
     lost = (tokens.line < 0) | (tokens.line >= len(trace.code))
+    costs = (np.ones(len(lost), dtype=np.int8), tokens.duration, tokens.stall, tokens.idle)
     return Unmatched(
         read=len(tokens.waves),
-        executions=int(np.count_nonzero(lost)),
-        all_executions=len(lost),
-        cycles=int(tokens.duration[lost].sum()),
-        all_cycles=int(tokens.duration.sum()),
+        lost=np.array([cost[lost].sum(dtype=np.int64) for cost in costs]),
+        all=np.array([cost.sum(dtype=np.int64) for cost in costs]),
         waves=int(np.count_nonzero(np.diff(borders(lost)[tokens.first]))),
     )
 
 
-_merge = by_field(Unmatched, **dict.fromkeys(Unmatched._fields, sum))
+_merge = by_field(Unmatched, read=sum, lost=totals(len(COSTS)), all=totals(len(COSTS)), waves=sum)
 UNMATCHED = Reduction(_map, _merge, unchanged)
 
 
@@ -260,18 +260,18 @@ NOT_CAPTURED = (
 
 def unmatched(trace: Trace, lost: Unmatched) -> HealthNote | None:
     """Return a note if executed instructions match no line of the code, which may itself be unreadable."""
-    if not lost.executions:
+    (executions, cycles), (every, all_cycles) = lost.lost[:2].tolist(), lost.all[:2].tolist()
+    if not executions:
         return None
     no_code = (str(it) for it in trace.problems if Affects.CODE in it.affects and not len(trace.code))
-    share = percent(lost.cycles, lost.all_cycles)
-    cycles = Message("{0} ({1} of the latency)", count(lost.cycles), share)
+    share = Message("{0} ({1} of the latency)", count(cycles), percent(cycles, all_cycles))
     return HealthNote(
         name="unmatched",
-        severity=Severity.ERROR if lost.cycles > NOTABLE * lost.all_cycles else Severity.WARNING,
+        severity=Severity.ERROR if cycles > NOTABLE * all_cycles else Severity.WARNING,
         title="Executed instructions match no line of the code",
         evidence=(
-            part("instructions", lost.executions, lost.all_executions),
-            Measured("their cycles", lost.cycles, cycles),
+            part("instructions", executions, every),
+            Measured("their cycles", cycles, share),
             number("waves", lost.waves),
         ),
         consequence="Their cycles are charged to no instruction and no source line.",
@@ -282,20 +282,23 @@ def unmatched(trace: Trace, lost: Unmatched) -> HealthNote | None:
 def contradicted(trace: Trace, lost: Unmatched) -> HealthNote | None:
     """Return a note if all waves were read, and their sums are not the totals of code.json.
 
-    The totals may count executions that match no line, or not.
+    The totals may count executions that match no line, or not; stall and idle cycles may not be recorded.
     """
-    totals = int(trace.code.hits.sum()), int(trace.code.latency.sum())
-    sums = lost.all_executions, lost.all_cycles
-    matched = lost.all_executions - lost.executions, lost.all_cycles - lost.cycles
-    if not lost.read or lost.read < len(trace.waves) or totals in (sums, matched):
+    code = trace.code
+    stated = np.array([column.sum() for column in (code.hits, code.latency, code.stall, code.idle)])
+    is_known = (stated > 0) | (np.arange(len(COSTS)) < 2)
+    fits = any(np.array_equal(stated[is_known], sums[is_known]) for sums in (lost.all, lost.all - lost.lost))
+    if not lost.read or lost.read < len(trace.waves) or fits:
         return None
+    rows = zip(COSTS, lost.all.tolist(), stated.tolist(), is_known.tolist(), strict=True)
     return HealthNote(
         name="contradicted",
         severity=Severity.WARNING,
         title="Waves do not add up to the totals of code.json",
         evidence=tuple(
-            Measured(name, has, Message("{0} in the waves, {1} in code.json", count(has), count(stated)))
-            for name, has, stated in zip(("executions", "cycles of latency"), sums, totals, strict=True)
+            Measured(name, has, Message("{0} in the waves, {1} in code.json", count(has), count(states)))
+            for name, has, states, known in rows
+            if known
         ),
         consequence="`rcv hotspot` and source lines show the totals, causes and waits the sums of waves.",
         remedy="Decode again into an empty folder: files of another decoding may lie in this one.",

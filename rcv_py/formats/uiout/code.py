@@ -66,6 +66,7 @@ class CodeColumns(Value):
     has_samples: bool
     has_unsure: bool  # samples of which it is not recorded whether they issued
     lost: int  # costs that are not counts, and 0 in `numbers`
+    overlong: np.ndarray  # int64, rows whose stall was longer than their latency, and is as long in `numbers`
 
 
 class Code(Value):
@@ -121,6 +122,12 @@ def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problem
     columns = replace(columns, text=texts, source=sources)
     report_skipped(problems, name, len(rows) - len(columns.text), "row")
     report_skipped(problems, name, columns.lost, "cost")
+    if len(columns.overlong):
+        row = int(columns.overlong[0])
+        first = Message("its row {0}, {1}", row, texts[row])
+        more = "{0} states more stall than latency for {1}, the first is {2}; all of it counts as stall."
+        many = plural(len(columns.overlong), "instruction")
+        problems.warn(name, Message(more, name, many, first), "Decode again.", Affects.CODE)
     names = [text.split(None, 1)[0] if text else "" for text in columns.text]
     mnemonics = frozenset(names)
     generation = guessed_generation(set(mnemonics)) if mnemonics else 0
@@ -165,6 +172,9 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
         field: np.maximum(number_column(column(field), 0), 0)
         for field in ("hit", "latency", "stall", "idle", "issued", "stalled", "unsure")
     }
+    latency = number_column(column("latency"), -1)
+    overlong = np.flatnonzero((latency >= 0) & (numbers["stall"] > latency))
+    numbers["stall"][overlong] = latency[overlong]
     numbers["linenumber"] = number_column(column("linenumber"), -1)
     numbers["codeobj"] = number_column(column("codeobj"), 0)
     numbers["vaddr"] = _addresses(column("vaddr"))
@@ -180,6 +190,7 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
         has_samples=not known.isdisjoint(("issued", "stalled")),
         has_unsure="unsure" in known,
         lost=sum(int(np.count_nonzero(one)) for one in lost),
+        overlong=overlong,
     )
 
 
