@@ -20,6 +20,7 @@ from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Analysis, Answers, Reduction, Staged, firsts
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.program.code_match import CONSEQUENCE, MATCH, REMEDY
 from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WORKING, Populations, WaveChoice, wave_choice
 from rcv_py.base.errors import NotATrace, UsageError
@@ -122,15 +123,23 @@ def warn(trace: Trace) -> str:
     if len(trace.waves) and not len(trace.code):
         complain(NO_CODE)
         return NO_CODE
-    size = np.where(trace.waves.size <= MAX_PROBED_BYTES, trace.waves.size, 0)
-    rows = np.argsort(-size, kind="stable")[:PROBED_WAVES]
-    rows = rows[size[rows] > 0]
-    match = MATCH.of(trace, [trace.reader.read(np.sort(rows).tolist())] if len(rows) else ())
+    some = probed(trace)
+    if lost := UNMATCHED.of(trace, some).sentence:
+        complain(lost)
+    match = MATCH.of(trace, some)
     if not match.is_wrong:
         return ""
     remedy = f"{translated(CONSEQUENCE)} {translated(REMEDY)}"
     complain(f"{match.sentence} {match.examples_text(trace.code)}", remedy)
     return match.sentence
+
+
+def probed(trace: Trace) -> list[WaveBatch]:
+    """Read a few waves, to see whether they and the instructions belong together."""
+    size = np.where(trace.waves.size <= MAX_PROBED_BYTES, trace.waves.size, 0)
+    rows = np.argsort(-size, kind="stable")[:PROBED_WAVES]
+    rows = rows[size[rows] > 0]
+    return [trace.reader.read(np.sort(rows).tolist())] if len(rows) else []
 
 
 UNREADABLE = "No wave could be read; `rcv info --read` says why."

@@ -113,3 +113,24 @@ def test_a_comparison_names_the_side_without_waves(tmp_path: Path, sides: str, n
     assert "no executed instructions" not in said
     document = json.loads(run("compare", *(folders[side] for side in sides.split()), "--json").out)
     assert (document["verdict"], document["kernel"]) == ("not comparable", None)
+
+
+@pytest.mark.parametrize("command", ["info", "triage", "summary"])
+def test_executions_without_an_instruction_are_counted_where_numbers_lack_them(
+    tmp_path: Path, command: str
+) -> None:
+    """A table of instructions that was cut off is a valid one; only the executions show what it lacks."""
+    folder = Path(damaged(tmp_path, 4))
+    path = folder / "code.json"
+    table = json.loads(path.read_text(encoding="utf-8"))
+    table["code"] = table["code"][: len(table["code"]) // 2]
+    path.write_text(json.dumps(table), encoding="utf-8")
+    left = {row[2] for row in table["code"] if not row[0].startswith(";")}
+    waves = (json.loads(one.read_text(encoding="utf-8"))["wave"] for one in folder.glob("se*_wv*.json"))
+    lines = [token[4] for wave in waves for token in wave["instructions"]]
+    lost = sum(line not in left for line in lines)
+    said = f"{lost:,} of {len(lines):,} executions ({100 * lost / len(lines):.1f} %) match no instruction"
+    assert said in run(command, str(folder)).out
+    document = json.loads(run(command, str(folder), "--json").out)
+    words = document["unreadable"] if command == "triage" else json.dumps(document, ensure_ascii=False)
+    assert said in words

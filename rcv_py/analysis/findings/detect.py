@@ -25,6 +25,7 @@ from rcv_py.analysis.findings.finding import (
     place_of,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs, LaunchShape
+from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.health.traced_units import alone, doubt, lasted
 from rcv_py.analysis.program.code_match import REMEDY, why_not_known
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
@@ -151,7 +152,8 @@ def of_inputs(inputs: FindingInputs) -> Findings:
         return _unranked(inputs, UNREAD if len(trace.waves) else _why_no_waves(trace))
     if not len(trace.code):  # matrix work, causes and limits are unknown
         return _unranked(inputs, NO_CODE, is_trusted=False)
-    doubts = filter(None, (inputs.answers.doubt, why_not_known(trace)))
+    lost = inputs.answers.of(UNMATCHED).sentence
+    doubts = filter(None, (inputs.answers.doubt, lost, why_not_known(trace)))
     return replace(_of_waves(inputs), unreadable=join_texts(" ", doubts))
 
 

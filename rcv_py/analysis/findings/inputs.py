@@ -39,6 +39,7 @@ from rcv_py.analysis.device.occupancy_limits import (
 from rcv_py.analysis.device.simd_work import ASTRAY
 from rcv_py.analysis.findings.bounds import Bound, Bounds, Ranges, Waited, bounds_by, waiting_inside
 from rcv_py.analysis.findings.worst import ISSUED
+from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.latency.address_access import ADDRESSES, addresses_of, has_addresses
@@ -148,7 +149,7 @@ class Claimed(Record):
 
 
 # The analyses that findings need of all waves, and of the waves that count; they do not depend on results.
-OF_ALL: tuple[AnyReduction, ...] = (POPULATIONS, MATCH, MATRIX, SURVEY, ASTRAY)
+OF_ALL: tuple[AnyReduction, ...] = (POPULATIONS, MATCH, MATRIX, SURVEY, ASTRAY, UNMATCHED)
 OF_COUNTED: tuple[AnyReduction, ...] = (WIDTHS, ISSUED, LOOP_TOTALS, CROSS_LANE, BARRIER_SKEW)
 
 

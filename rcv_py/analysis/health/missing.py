@@ -235,6 +235,17 @@ class Unmatched(NamedTuple):
     all: np.ndarray
     waves: int  # with an unmatched execution
 
+    @property
+    def sentence(self) -> str:
+        """How many executions match no line; "" if they and their cycles are few."""
+        lost, of = int(self.lost[0]), int(self.all[0])
+        template = (
+            "{0} of {1} executions ({2}) match no instruction of the code: numbers by instruction, unit "
+            "and cause lack them."
+        )
+        text = Message(template, count(lost), count(of), percent(lost, of))
+        return text if (self.lost[:2] > NOTABLE * self.all[:2]).any() else ""
+
 
 def _map(trace: Trace, parcel: Parcel) -> Unmatched:
     tokens = parcel.own

@@ -9,6 +9,7 @@ from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.device.pipe_use import PipeUse
 from rcv_py.analysis.device.simd_work import ASTRAY
 from rcv_py.analysis.device.utilization import unit_busy
+from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, capitalized, count, join_texts, percent, plural
@@ -32,21 +33,22 @@ def run(options: SummaryOptions) -> CommandAnswer:
 
 
 def _summary(options: SummaryOptions) -> CommandAnswer:
-    waves = choose_waves(options, wanted=(ASTRAY,))
+    waves = choose_waves(options, wanted=(ASTRAY, UNMATCHED))
+    lost = waves.of_all(UNMATCHED).sentence
     found = waves.of(summary_by(waves.rows))
     return CommandAnswer(
         schema=result.SCHEMA,
         document=lambda: result.summary_document(waves.trace.name, found),
         csv=lambda: result.summary_table(found).csv(),
-        text=lambda: _text(found, waves),
+        text=lambda: _text(found, waves, lost),
         of=waves,
+        about={"problems": [lost] if lost else []},
     )
 
 
-def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
+def _text(found: DeviceSummary, waves: ChosenWaves, lost: str) -> Iterator[Part]:
     yield waves.trace.name
-    if waves.heading:
-        yield waves.heading
+    yield from filter(None, (waves.heading, lost))
     texts = (join_texts("  ", filter(None, (fact.text, fact.of))) for fact in found.facts)
     names = (Message.of(fact.name.lower(), "{0}", (fact.name,)) for fact in found.facts)
     yield Facts(list(zip(names, texts, strict=True)))
