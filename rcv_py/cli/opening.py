@@ -182,7 +182,8 @@ class ChosenWaves(Record):
     @cached_property
     def code(self) -> CodeTable:
         """The program with the totals of the waves that count; the totals of code.json if all do."""
-        if self.answers is None or (self.rows is None and self.read == len(self.trace.waves)):
+        is_all = self.rows is None and self.read == len(self.trace.waves) and self.trace.code.hits.any()
+        if self.answers is None or is_all:
             return self.trace.code
         return self.of(LINES).on(self.trace.code)
 
@@ -250,7 +251,8 @@ def counted_waves(options: OfWaves, explaining: Sequence[Analysis] = ()) -> Chos
     """
     trace = opened(options)
     alarm = warn(trace)
-    if options.waves in (None, ALL) and not selection(options):
+    has_costs = not len(trace.waves) or not len(trace.code) or trace.code.hits.any()
+    if options.waves in (None, ALL) and not selection(options) and has_costs:
         return ChosenWaves(trace, alarm)
     refuse(trace, options, "the capture has no traced waves.")
     counted = chosen(trace, options, alarm, (LINES, *explaining))

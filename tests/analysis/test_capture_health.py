@@ -14,7 +14,7 @@ import orjson
 import pytest
 from msgspec.structs import replace
 
-from rcv_py.analysis.health.capture_health import CHECKED, headline, verdict
+from rcv_py.analysis.health.capture_health import CHECKED, headline, problems, verdict
 from rcv_py.analysis.health.input_yaml import KEYS, command_line, input_settings, input_yaml, kernel_pattern
 from rcv_py.analysis.health.mapping import effective_lines, what_line
 from rcv_py.analysis.health.note import HealthNote
@@ -268,6 +268,19 @@ def test_stall_and_idle_cycles_that_the_waves_do_not_have(
 
     note = notes_of(damaged("matmul_small", {"code.json": less}))["contradicted"]
     assert note.number(name) == stated[0] + 4
+
+
+@pytest.mark.parametrize("kept", [3, 6])
+def test_a_table_without_costs_is_no_early_exit(kept: int, damaged: Callable[..., Path]) -> None:
+    def cut(code: Any) -> None:
+        code["code"] = [row[:kept] for row in code["code"]]
+
+    path = damaged("matmul_small", {"code.json": cut})
+    notes = notes_of(path)
+    assert "no_costs" in notes
+    assert not notes.keys() & {"hardly_ran", "contradicted"}
+    assert any("records no execution" in one.text for one in problems(open_trace(path)))
+    assert not any("no_costs" in notes_of_sample(name) for name in SAMPLES.ids())
 
 
 def test_files_that_are_gone(damaged: Callable[..., Path]) -> None:

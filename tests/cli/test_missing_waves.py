@@ -134,3 +134,17 @@ def test_executions_without_an_instruction_are_counted_where_numbers_lack_them(
     document = json.loads(run(command, str(folder), "--json").out)
     words = document["unreadable"] if command == "triage" else json.dumps(document, ensure_ascii=False)
     assert said in words
+
+
+def test_costs_that_the_table_lacks_are_summed_from_the_waves(tmp_path: Path) -> None:
+    folder = Path(damaged(tmp_path, 16))
+    right = json.loads(run("hotspot", str(folder), "--json", "--top", "0").out)
+    path = folder / "code.json"
+    table = json.loads(path.read_text(encoding="utf-8"))
+    table["code"] = [row[:6] for row in table["code"]]
+    path.write_text(json.dumps(table), encoding="utf-8")
+    found = json.loads(run("hotspot", str(folder), "--json", "--top", "0").out)
+    assert found["totals"] == right["totals"]
+    code = json.loads(run("info", str(folder), "--json").out)["code"]
+    assert {code[name] for name in ("executed", "hits", "latency", "stall", "issue", "idle")} == {None}
+    assert "executions" not in run("summary", str(folder)).out.partition("States")[0]

@@ -56,7 +56,14 @@ def health_notes(
     `other` is another capture of the same instructions.
     """
     match, ends, lost, ways = (None if ask is None else ask(reduction) for reduction in OF_WAVES)
-    first = (missing.placeholder, missing.markers, missing.lost_markers, missing.unreadable, missing.clocks)
+    first = (
+        missing.placeholder,
+        missing.markers,
+        missing.lost_markers,
+        missing.unreadable,
+        missing.no_costs,
+        missing.clocks,
+    )
     last = (concurrent_kernels, debug_info, sources, underfilled, tail, missing.counters, missing.not_traced)
     notes = (
         *(check(trace) for check in first),
@@ -77,7 +84,7 @@ def health_notes(
 
 def table_problems(trace: Trace) -> tuple[Problem, ...]:
     """Return the problems that show in the tables alone, as sentences for the list of problems."""
-    notes = (missing.unreadable(trace), hardly_ran(trace), collapsed(trace))
+    notes = (missing.unreadable(trace), missing.no_costs(trace), hardly_ran(trace), collapsed(trace))
     problems = [note.problem("code.json") for note in notes if note is not None]
     code = trace.code
     cycles, total = int(code.latency[ends_of(code)].sum()), int(code.latency.sum())

@@ -182,6 +182,20 @@ def unreadable(trace: Trace) -> HealthNote | None:
     )
 
 
+def no_costs(trace: Trace) -> HealthNote | None:
+    """Return a note if there are waves, and the table of instructions has no costs."""
+    if not len(trace.waves) or not len(trace.code) or trace.code.hits.any():
+        return None
+    return HealthNote(
+        name="no_costs",
+        severity=Severity.ERROR,
+        title="code.json records no execution of any instruction",
+        evidence=(number("executions in code.json", 0),),
+        consequence="Totals of instructions and source lines are not known where no wave is read.",
+        remedy="Decode again; `rcv hotspot` sums the waves meanwhile.",
+    )
+
+
 def not_traced(trace: Trace) -> HealthNote | None:
     """Return a note if the capture holds samples, costs alone or a program that has not run, and no trace."""
     settings: dict[str, Setting] = {"advanced_thread_trace": True}
@@ -299,7 +313,7 @@ def contradicted(trace: Trace, lost: Unmatched) -> HealthNote | None:
     stated = np.array([column.sum() for column in (code.hits, code.latency, code.stall, code.idle)])
     is_known = (stated > 0) | (np.arange(len(COSTS)) < 2)
     fits = any(np.array_equal(stated[is_known], sums[is_known]) for sums in (lost.all, lost.all - lost.lost))
-    if not lost.read or lost.read < len(trace.waves) or fits:
+    if not lost.read or lost.read < len(trace.waves) or fits or no_costs(trace):
         return None
     rows = zip(COSTS, lost.all.tolist(), stated.tolist(), is_known.tolist(), strict=True)
     return HealthNote(

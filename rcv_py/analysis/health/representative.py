@@ -23,10 +23,10 @@ LONGER = 2.0  # times the life of the traced waves: longer waves elsewhere had w
 
 
 def hardly_ran(trace: Trace) -> HealthNote | None:
-    """Return a note if the traced waves left the kernel early."""
+    """Return a note if the traced waves left the kernel early; without costs that is not known."""
     code = trace.code
     rows, ran = int(np.count_nonzero(~code.is_label)), int(np.count_nonzero(code.hits > 0))
-    if not len(trace.waves) or rows < MANY_LINES or ran > MOSTLY_UNEXECUTED * rows:
+    if not len(trace.waves) or not ran or rows < MANY_LINES or ran > MOSTLY_UNEXECUTED * rows:
         return None
     hits = int(code.hits.sum())
     evidence = [

@@ -244,7 +244,7 @@ def _code(trace: Trace, code: CodeTable) -> Iterator[Fact]:
     if not rows:
         return
     of = Message("of {0}", plural(rows, "instruction"))
-    if trace.has_thread_trace:
+    if trace.has_thread_trace and (code.hits.any() or not len(trace.waves)):
         ran, hits = int(np.count_nonzero(code.hits > 0)), int(code.hits.sum())
         yield _fact("executed", ran, percent(ran, rows), of)
         yield _fact("hits", hits, count(hits), "by traced waves" if code is trace.code else "by these waves")

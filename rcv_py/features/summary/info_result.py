@@ -272,7 +272,7 @@ def _code(trace: Trace) -> dict[str, Any]:
     columns = {name: getattr(code, name) for name in ("samples_issued", "samples_stalled", "samples_unsure")}
     samples = {name: None if column is None else int(column.sum()) for name, column in columns.items()}
     found = nothing | samples | {"instructions": instructions}
-    if trace.is_static or (trace.has_pc_samples and not code.hits.any()):
+    if trace.is_static or ((trace.has_pc_samples or len(trace.waves)) and not code.hits.any()):
         return found
     sums = {name: int(getattr(code, name).sum()) for name in ("hits", "latency", "stall", "idle")}
     executed = int(np.count_nonzero(code.hits > 0))
