@@ -29,6 +29,7 @@ from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.health.traced_units import alone, doubt, lasted
 from rcv_py.analysis.program.code_match import REMEDY, why_not_known
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
+from rcv_py.base.problems import Affects, Severity
 from rcv_py.base.runs import ascending
 from rcv_py.base.tables import table
 from rcv_py.base.text import Message, count, join_texts, known_percent, percent, plural, short_kernel
@@ -153,7 +154,10 @@ def of_inputs(inputs: FindingInputs) -> Findings:
     if not len(trace.code):  # matrix work, causes and limits are unknown
         return _unranked(inputs, NO_CODE, is_trusted=False)
     lost = inputs.answers.of(UNMATCHED).sentence
-    doubts = filter(None, (inputs.answers.doubt, lost, why_not_known(trace)))
+    serious = [it for it in trace.problems_about(Affects.WAVES) if it.severity is Severity.ERROR]
+    doubts = filter(
+        None, (*(it.text for it in serious[:1]), inputs.answers.doubt, lost, why_not_known(trace))
+    )
     return replace(_of_waves(inputs), unreadable=join_texts(" ", doubts))
 
 

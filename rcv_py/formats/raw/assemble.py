@@ -1,5 +1,6 @@
 """Combine the shader engines of a raw capture into one trace, with waves that index its code table."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -16,7 +17,7 @@ from rcv_py.formats.input.columns import LIMIT, clipped, fit, frozen
 from rcv_py.formats.raw.engine import Engine
 from rcv_py.formats.raw.files import spans
 from rcv_py.formats.raw.listing import CodeRows, kernel_names, listing
-from rcv_py.formats.raw.objects import Claim, Objects, Places
+from rcv_py.formats.raw.objects import ONE_RUN, Claim, Objects, Places
 from rcv_py.formats.uiout.clock import NOMINAL_HZ, clock_of, clock_samples, lives_of
 from rcv_py.formats.uiout.code import Code
 from rcv_py.formats.uiout.occupancy import hardware_events
@@ -50,7 +51,7 @@ class Assembled(Value):
 def assembled(path: Path, engines: Sequence[Engine], objects: Objects, problems: Problems) -> Assembled:
     """Combine the shader engines of a capture with its code objects."""
     engines = _agreed(sorted(engines, key=lambda engine: engine.se))
-    gfxip = max((engine.stream.gfxip for engine in engines), default=9)
+    gfxip = engines[0].stream.gfxip
     for engine in engines:
         problems += engine.problems
         _report_doubts(engine.name, engine.doubts, problems)
@@ -102,6 +103,18 @@ def assembled(path: Path, engines: Sequence[Engine], objects: Objects, problems:
     return Assembled(trace, _columns(engines, code, rows))
 
 
+def of_one_gpu(engines: Sequence[Engine], problems: Problems) -> list[Engine]:
+    """The engines of the generation that most have; a Problem reports each of the others."""
+    number = Counter(engine.stream.gfxip for engine in engines)
+    gfxip = max(number, key=lambda one: (number[one], one))
+    text = "{0} is a stream of gfx{1}, and the others are of gfx{2}: it is left out."
+    for one in engines:
+        if one.stream.gfxip != gfxip:
+            said = Message(text, one.name, one.stream.gfxip, gfxip)
+            problems.fail(one.name, said, ONE_RUN, Affects.WAVES)
+    return [engine for engine in engines if engine.stream.gfxip == gfxip]
+
+
 def _agreed(engines: Sequence[Engine]) -> list[Engine]:
     """The engines; one without tokens from an address takes the kernel that another's tokens decided."""
     decided: dict[int, Claim] = {}
@@ -133,17 +146,11 @@ def _report_doubts(name: str, doubts: Sequence[int], problems: Problems) -> None
         return
     others = plural(len(doubts) - 1, "other address", "other addresses")
     places = f"{doubts[0]:#x}" + (Message(" and {0}", others) if len(doubts) > 1 else "")
-    problems.warn(
-        name,
-        Message(
-            "Several code objects or kernels claim {0}, where waves of {1} begin: instructions may "
-            "belong to another program.",
-            places,
-            name,
-        ),
-        "Keep the code objects of a run in a folder, without code objects of other runs.",
-        Affects.CODE,
+    text = (
+        "Several code objects or kernels claim {0}, where waves of {1} begin: instructions may belong to "
+        "another program."
     )
+    problems.warn(name, Message(text, places, name), ONE_RUN, Affects.CODE)
 
 
 def _target(

@@ -1,5 +1,6 @@
 """Decode one `.att` file to one `Engine`, in any process, with its Problems."""
 
+import re
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from rcv_py.formats.sqtt.decode import decode_streamed
 from rcv_py.formats.sqtt.records import DecodedStream, WaveRecords, with_state
 from rcv_py.model.kinds import WaveState
 
+HOLE = re.compile(rb"\0{256,}")  # no stream has as many zeros: padding of the hardware takes 35 bytes at most
 COMPARED_WAVES = 8  # that begin at an address which several kernels claim
 RECORD_AGAIN = "Record with a larger --att-buffer-size, or fewer shader engines."
 
@@ -49,13 +51,15 @@ def decoded_engine(job: EngineJob) -> Engine:
     problems = Problems()
     before = unanswered()
     folder, name, is_part = job.capture.folder, job.stream.name, job.size < job.stream.size
-    objects = objects_of(folder, job.capture.codes, job.capture.sidecars)
     data = read_start(folder, name, job.size) if is_part else read_bytes(folder, name)
     checkpoint()
     with closing(RecordStore(None if job.spill is None else job.spill.parent)) as store:
         stream = decode_streamed(data, store.add, name)
         stream = replace(stream, waves=store.waves())
+        if not is_part:
+            _report_holes(name, data, problems)
         del data
+        objects = objects_of(folder, job.capture.codes, job.capture.sidecars, stream.gfxip)
         checkpoint()
         fits = partial(_explained, stream, objects)
         loads = address_map(stream.code_objects, objects.extents, entries_of(stream), fits)
@@ -145,6 +149,13 @@ def _explained(stream: DecodedStream, objects: Objects, entry: int, load: Load) 
     return stitching.explained(waves.token_first, row, code)
 
 
+def _report_holes(name: str, data: bytes, problems: Problems) -> None:
+    if holes := [hole.span() for hole in HOLE.finditer(data)]:
+        zeros, first = sum(end - begin for begin, end in holes), holes[0][0]
+        text = "{0} has holes of {1:,} zero bytes, from byte {2:,} on: waves are lost and times are wrong."
+        problems.fail(name, Message(text, name, zeros, first), "Copy the file again.", Affects.WAVES)
+
+
 def _report_stream(name: str, stream: DecodedStream, problems: Problems) -> None:
     if stream.lost_at >= 0:
         at = stream.lost_at
@@ -167,30 +178,19 @@ def _report_stream(name: str, stream: DecodedStream, problems: Problems) -> None
 def _report_code(engine: Engine, problems: Problems) -> None:
     name, of = engine.name, plural(engine.tokens, "token")
     if engine.lost and engine.lost == engine.tokens:
-        problems.warn(
-            name,
-            Message(
-                "No instruction is known for the {0} of {1}: no code object beside it fits where "
-                "its waves begin.",
-                of,
-                name,
-            ),
-            "Copy the code objects (*_code_object_id_*.out) of the run beside it.",
-            Affects.CODE,
+        text = (
+            "No instruction is known for the {0} of {1}: no code object beside it fits where its waves begin."
         )
+        hint = "Copy the code objects (*_code_object_id_*.out) of the run beside it."
+        problems.warn(name, Message(text, of, name), hint, Affects.CODE)
     elif engine.lost:
-        problems.warn(
-            name,
-            Message(
-                "{0:,} of {1} of {2}, in {3}, could not be matched with instructions; they have "
-                "times and no code.",
-                engine.lost,
-                of,
-                name,
-                plural(engine.lost_waves, "wave"),
-            ),
-            "The rest of these waves is right; costs of instructions lack what was not matched.",
+        text = (
+            "{0:,} of {1} of {2}, in {3}, could not be matched with instructions; they have times "
+            "and no code."
         )
+        lost = Message(text, engine.lost, of, name, plural(engine.lost_waves, "wave"))
+        hint = "The rest of these waves is right; costs of instructions lack what was not matched."
+        problems.warn(name, lost, hint)
 
 
 def with_barrier_waits(

@@ -24,11 +24,12 @@ from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Affects, Problem, Problems
 from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import elide_right
+from rcv_py.base.text import Message, elide_right
 from rcv_py.formats.input.columns import report_skipped
 from rcv_py.formats.input.files import mark_of, try_json
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS
 from rcv_py.formats.isa.code_object import CodeObject, source_texts
+from rcv_py.formats.isa.elf import generation_of
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.files import CODE_TABLE, CodeFile
 from rcv_py.formats.sqtt.records import CodeObjectRecord
@@ -38,6 +39,7 @@ from rcv_py.model.columns import ColumnTable
 
 PAGE = 4096  # bytes
 UNKNOWN = -1  # code object of an address that is inside of none
+ONE_RUN = "Keep the code objects and streams of a run in a folder, without files of other runs."
 MAX_ENTRIES = 4096  # addresses where waves begin that are guessed about
 MAX_COMPARED = 64  # kernels whose instructions are compared with the tokens at an address
 
@@ -280,7 +282,9 @@ def _placed(kind: str, text: str) -> tuple[str, str]:
 class Objects:
     """Code objects by number.  `problems` lists unreadable ones."""
 
-    def __init__(self, folder: Path, codes: Sequence[CodeFile], sidecars: frozenset[str]) -> None:
+    def __init__(
+        self, folder: Path, codes: Sequence[CodeFile], sidecars: frozenset[str], gfxip: int = 0
+    ) -> None:
         self.problems = Problems()
         sidecar = read_sidecar(folder, sidecars, self.problems)
         self.by_id: dict[int, CodeObject] = {}
@@ -292,6 +296,12 @@ class Objects:
                 self.by_id[code.id] = CodeObject.open(folder / code.name, code.id, texts=texts.get(code.id))
             except TraceError as error:
                 self.problems.fail(code.name, str(error), error.hint, Affects.CODE)
+        known = {one.id: generation_of(one.target) for one in self.by_id.values()}
+        foreign = [self.by_id.pop(id) for id, one in known.items() if gfxip and one not in (0, gfxip)]
+        if foreign and not self.by_id:  # else it is code of another GPU in a run of several
+            text = "{0} is code of {1}, but the streams are of gfx{2}: no instruction is known."
+            said = Message(text, foreign[0].name, foreign[0].target, gfxip)
+            self.problems.fail(foreign[0].name, said, ONE_RUN, Affects.CODE)
         for number, rows in sorted(texts.items()):
             if number not in self.by_id:
                 self.by_id[number] = CodeObject(number, CODE_TABLE, None, rows)
@@ -374,15 +384,17 @@ class Objects:
 
 @lru_cache(maxsize=_OPEN)
 def _opened(
-    folder: Path, codes: tuple[CodeFile, ...], sidecars: frozenset[str], *_: tuple[int, ...]
+    folder: Path, codes: tuple[CodeFile, ...], sidecars: frozenset[str], gfxip: int, *_: tuple[int, ...]
 ) -> Objects:
-    return Objects(folder, codes, sidecars)
+    return Objects(folder, codes, sidecars, gfxip)
 
 
-def objects_of(folder: Path, codes: tuple[CodeFile, ...], sidecars: frozenset[str]) -> Objects:
-    """Return the code objects of a capture; this process caches the last ones."""
+def objects_of(
+    folder: Path, codes: tuple[CodeFile, ...], sidecars: frozenset[str], gfxip: int = 0
+) -> Objects:
+    """Return the code objects of a capture, of one generation or all (0); this process caches the last."""
     names = (*(code.name for code in codes), *sorted(sidecars))
-    return _opened(folder, codes, sidecars, *(mark_of(folder / name) for name in names))
+    return _opened(folder, codes, sidecars, gfxip, *(mark_of(folder / name) for name in names))
 
 
 def forget() -> None:

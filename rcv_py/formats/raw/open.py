@@ -25,7 +25,7 @@ from rcv_py.formats.input.files import mark_of
 from rcv_py.formats.isa.processes import candidates, unanswered
 from rcv_py.formats.packed.capture import write_packed
 from rcv_py.formats.raw import kept
-from rcv_py.formats.raw.assemble import Assembled, assembled
+from rcv_py.formats.raw.assemble import Assembled, assembled, of_one_gpu
 from rcv_py.formats.raw.decode import EngineJob, decoded_engine
 from rcv_py.formats.raw.engine import Engine, prepare
 from rcv_py.formats.raw.files import RawCapture, raw_capture, raw_captures
@@ -247,7 +247,8 @@ class _Engines:
 def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Assembled:
     problems, before = Problems(), unanswered()
     capture.report_problems(problems)
-    objects = objects_of(capture.folder, capture.codes, capture.sidecars)
+    engines = of_one_gpu(found.engines, problems)
+    objects = objects_of(capture.folder, capture.codes, capture.sidecars, engines[0].stream.gfxip)
     problems += objects.problems
     problems += found.problems
     if not objects.by_id and not objects.problems:
@@ -261,7 +262,7 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
     if is_part:
         text = "This is the beginning of the capture; the rest is being decoded."
         problems.inform(capture.folder.name, text, "Wait for it: totals grow until then.")
-    made = assembled(capture.path, found.engines, objects, problems)
+    made = assembled(capture.path, engines, objects, problems)
     problems += objects.doubts  # problems with source lines show when these are read
     if made.trace.has_only_markers:
         problems.inform(capture.folder.name, *ONLY_MARKERS, Affects.WAVES, brief=NOT_HERE)

@@ -138,3 +138,60 @@ def test_that_no_real_capture_has_checked_a_generation_is_told(tmp_path: Path, n
     assert trace.target == name  # gfx1250 is told by the layout of its stream alone
     said = [problem.text for problem in trace.problems if "no capture of a real GPU" in problem.text]
     assert len(said) == (name in ("gfx10", "gfx1250"))
+
+
+def copied(name: str, folder: Path) -> list[Path]:
+    """Copy the first dispatch of a raw sample, without its code.json; return its streams."""
+    raw = raw_sample(name)
+    for path in raw.folder.iterdir():
+        if path.suffix == ".out" or path.name.endswith("_1.att"):
+            (folder / path.name).write_bytes(path.read_bytes())
+    return sorted(folder.glob("*.att"))
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_hole_of_zeros_is_damage(tmp_path: Path, name: str) -> None:
+    for path in copied(name, tmp_path):
+        data = path.read_bytes()
+        assert not [one for one in open_trace(tmp_path).problems if "zero bytes" in one.text]
+        middle = len(data) // 2
+        path.write_bytes(data[:middle] + bytes(1000) + data[middle:])
+        # Zeros of the data itself may lie beside the hole.
+        first = middle - (len(data[:middle]) - len(data[:middle].rstrip(b"\0")))
+        number = 1000 + middle - first + len(data[middle:]) - len(data[middle:].lstrip(b"\0"))
+        (said,) = [one for one in open_trace(tmp_path).problems if "zero bytes" in one.text]
+        assert said.text.startswith(f"{path.name} has holes of {number:,} zero bytes, from byte {first:,} on")
+        path.write_bytes(data)
+
+
+def test_a_stream_of_another_gpu_is_left_out(tmp_path: Path) -> None:
+    streams = copied("gfx11", tmp_path)
+    before = open_trace(tmp_path)
+    other = tmp_path / "1_0_shader_engine_7_1.att"
+    other.write_bytes((raw_sample("gfx9").folder / "1_0_shader_engine_0_1.att").read_bytes())
+    trace = open_trace(tmp_path)
+    assert len(streams) > 1
+    assert (len(trace.waves), trace.gfxip) == (len(before.waves), 11)
+    said = [problem.text for problem in trace.problems if problem.where == other.name]
+    assert said == [f"{other.name} is a stream of gfx9, and the others are of gfx11: it is left out."]
+
+
+def test_code_of_another_gpu_explains_nothing(tmp_path: Path) -> None:
+    copied("gfx11", tmp_path)
+    (code,) = tmp_path.glob("*.out")
+    theirs = next(raw_sample("gfx12").folder.glob("*.out")).read_bytes()
+    code.write_bytes(theirs)
+    trace = open_trace(tmp_path)
+    assert len(trace.code) == 0
+    said = f"{code.name} is code of gfx1200, but the streams are of gfx11: no instruction is known."
+    assert [problem.text for problem in trace.problems if problem.where == code.name] == [said]
+
+
+def test_code_of_two_gpus_is_that_of_the_streams(tmp_path: Path) -> None:
+    copied("gfx11", tmp_path)
+    before = open_trace(tmp_path)
+    theirs = next(raw_sample("gfx12").folder.glob("*.out")).read_bytes()
+    (tmp_path / "gfx1200_code_object_id_9.out").write_bytes(theirs)
+    trace = open_trace(tmp_path)
+    assert trace.code.text == before.code.text
+    assert [problem.text for problem in trace.problems] == [problem.text for problem in before.problems]
