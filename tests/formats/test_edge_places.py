@@ -151,7 +151,17 @@ def test_edge_28_of_two_waves_with_one_place_the_index_keeps_the_first(tmp_path)
 # -- 29 to 35: clocks, counters, size, loss -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("frequency", [0, None, -1, "x", 1e8, {}])
+@pytest.mark.parametrize("frequency", [0, -1, "x", {}, 1e300])
+def test_edge_29_with_an_impossible_frequency_no_time_is_known(tmp_path, frequency):
+    files = capture()
+    files["realtime.json"]["metadata"] = {"frequency": frequency}
+    trace = opened(tmp_path, files)
+    assert trace.clock.ns(2000) is None
+    said = "realtime.json has a constant clock without a usable frequency"
+    assert any(problem.text.startswith(said) for problem in trace.problems)
+
+
+@pytest.mark.parametrize("frequency", [None, 1e8])
 def test_edge_29_without_a_frequency_it_is_100_mhz(tmp_path, frequency):
     files = capture()
     files["realtime.json"]["metadata"] = {"frequency": frequency}

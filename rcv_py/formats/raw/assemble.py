@@ -325,21 +325,17 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
     clock = clock_of(samples, lives, next(frequencies, NOMINAL_HZ))
     busy, lost = sorted(lives), sorted(lives.keys() - samples.keys())
     if len(busy) > 1 and len(clock.apart) == len(busy):
-        problems.warn(
-            "clock",
-            Message(
+        text: str = "The clocks of the shader engines lie years apart: they are not aligned."
+        if not samples or lost:
+            few = (
                 "Fewer than two shader engines wrote the constant clock: the clocks of {0} engines are not "
-                "aligned.",
-                len(busy),
+                "aligned."
             )
-            if not samples or lost
-            else "The clocks of the shader engines lie years apart: they are not aligned.",
-            "Compare times within one shader engine only.",
-        )
+            text = Message(few, len(busy))
+        problems.warn("clock", text, "Compare times within one shader engine only.")
     elif len(busy) > 1 and lost:
-        problems.warn(
-            "clock",
-            Message("The streams of SE{0} hold no constant clock: their times are not aligned.", spans(lost)),
-            "Do not compare their times with times of other shader engines.",
+        text = Message(
+            "The streams of SE{0} hold no constant clock: their times are not aligned.", spans(lost)
         )
+        problems.warn("clock", text, "Do not compare their times with times of other shader engines.")
     return clock

@@ -252,13 +252,9 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
     problems += objects.problems
     problems += found.problems
     if not objects.by_id and not objects.problems:
-        problems.warn(
-            capture.folder.name,
-            "No code object lies beside the .att files: instructions have no text, and tokens no place.",
-            "Copy the *_code_object_id_*.out files of the run into the folder, or a code.json.",
-            Affects.CODE,
-            Affects.SOURCE_LINES,
-        )
+        text = "No code object lies beside the .att files: instructions have no text, and tokens no place."
+        hint = "Copy the *_code_object_id_*.out files of the run into the folder, or a code.json."
+        problems.warn(capture.folder.name, text, hint, Affects.CODE, Affects.SOURCE_LINES)
     if is_part:
         text = "This is the beginning of the capture; the rest is being decoded."
         problems.inform(capture.folder.name, text, "Wait for it: totals grow until then.")

@@ -48,8 +48,12 @@ def read_clock(files: FolderFiles, lives: Lives, problems: Problems) -> Clock:
             problems.warn(FILE, Message(text, FILE, len(engines)), hint)
         return clock_of({}, lives)
     samples = _samples(data, problems)
-    frequency = columns.whole_number(columns.table_of(data.get("metadata")).get("frequency"), 0)
-    clock = clock_of(samples, lives, frequency if frequency > 0 else NOMINAL_HZ)
+    stated = columns.table_of(data.get("metadata")).get("frequency")
+    frequency = NOMINAL_HZ if stated is None else max(0, columns.whole_number(stated, 0))
+    if not frequency:
+        text = "{0} has a constant clock without a usable frequency: no time in seconds is known."
+        problems.warn(FILE, Message(text, FILE), "Read times in cycles, or decode again.")
+    clock = clock_of(samples, lives, frequency)
     if len(samples) > 1 and set(engines) == set(clock.apart):
         text = "{0} puts the shader engines too far apart: their clocks are not aligned."
         hint = "Compare times within one shader engine only, or record the trace again."

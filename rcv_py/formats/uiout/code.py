@@ -87,13 +87,12 @@ def read_code(files: FolderFiles, gfxip: int, problems: Problems) -> Code:
     `gfxip` 0: derive the generation from the instructions.
     """
     if CODE not in files:
-        problems.fail(
-            CODE,
-            Message("{0} is missing: instructions have no text and no totals.", CODE),
+        text = Message("{0} is missing: instructions have no text and no totals.", CODE)
+        hint = (
             "Copy the whole capture folder; the decoder also leaves the file out when a symbol or a path "
-            "holds a quote or a backslash.",
-            Affects.CODE,
+            "holds a quote or a backslash."
         )
+        problems.fail(CODE, text, hint, Affects.CODE)
         return code_of({}, [], gfxip, problems)
     data = try_json(files.path, CODE, problems, Affects.CODE)
     table, rows = code_rows(data)
@@ -276,15 +275,13 @@ def _report_numbers(table: CodeTable, problems: Problems) -> None:
     numbers = table.number
     usable = numbers[(numbers >= 0) & (numbers < len(table.row_of_number))]
     if repeated := len(usable) - len(ascending(usable)):
-        again = plural(repeated, "line number")
         text = "{0} gives {1} to a second instruction; their tokens are counted for the first."
         hint = "Record the trace again with a newer rocprofv3 if the costs look wrong."
-        problems.warn(CODE, Message(text, CODE, again), hint)
-    if len(usable) < len(numbers):
-        rows = plural(len(numbers) - len(usable), "row")
+        problems.warn(CODE, Message(text, CODE, plural(repeated, "line number")), hint)
+    if unusable := len(numbers) - len(usable):
         text = "{0} has {1} without a usable line number; no token can be counted for them."
         hint = "Record the trace again with a newer rocprofv3."
-        problems.warn(CODE, Message(text, CODE, rows), hint)
+        problems.warn(CODE, Message(text, CODE, plural(unusable, "row")), hint)
 
 
 def _markers(rows: object, problems: Problems) -> tuple[MarkerName, ...]:
