@@ -74,6 +74,7 @@ class RunFacts(Value):
     kernel: KernelResources | None = None
     agent: AgentFacts | None = None
     notes: tuple[str, ...] = ()  # why something is missing, as sentences
+    damage: tuple[str, ...] = ()  # the tables of these notes that are damaged, as sentences
     command: tuple[str, ...] = ()  # the program and its arguments, as the profiler ran it
     command_file: str = ""  # name of the file with the command
     files: tuple[str, ...] = ()  # paths of the tables of kernel and device

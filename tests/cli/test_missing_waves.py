@@ -148,3 +148,11 @@ def test_costs_that_the_table_lacks_are_summed_from_the_waves(tmp_path: Path) ->
     code = json.loads(run("info", str(folder), "--json").out)["code"]
     assert {code[name] for name in ("executed", "hits", "latency", "stall", "issue", "idle")} == {None}
     assert "executions" not in run("summary", str(folder)).out.partition("States")[0]
+
+
+@pytest.mark.parametrize("command", ["info", "triage"])
+def test_a_damaged_table_of_devices_is_told(tmp_path: Path, command: str) -> None:
+    folder = damaged(tmp_path, 16)
+    said = "agent_info.csv names no GPU: whether the launch leaves SIMDs without a wave is not known."
+    (tmp_path / "agent_info.csv").write_text("\ufffd,\n,,\n", encoding="utf-8")
+    assert said in run(command, folder).out

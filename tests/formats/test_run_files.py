@@ -302,3 +302,22 @@ def test_registers_that_a_code_object_allocates_count_before_listed_and_named_on
     limits = occupancy_limits(trace, replace(facts, kernel=launch))
     assert {one.name: one.used for one in limits.limits}["vector registers"] == 248
     assert not any("half" in note for note in limits.notes)
+
+
+@pytest.mark.parametrize("content", ["", "\x00\ufffd,,\n1,2\n", '"Node_Id","Agent_Type"\n0,"CPU"\n'])
+def test_a_table_of_devices_without_a_gpu_is_told(tmp_path: Path, content: str) -> None:
+    folder = capture(tmp_path, row("mine"))
+    assert run_facts(folder, "mine", "gfx950").damage == ()
+    (tmp_path / "run_agent_info.csv").write_text(content)
+    found = run_facts(folder, "mine", "gfx950")
+    said = "run_agent_info.csv names no GPU: whether the launch leaves SIMDs without a wave is not known."
+    assert (found.agent, found.damage, found.notes) == (None, (said,), (said,))
+
+
+@pytest.mark.parametrize("content", ["", "garbage\n1\n", HEAD, '"Kind","Kernel_Name"\n"x\n\x00,,,\n'])
+def test_a_table_of_launches_without_a_kernel_is_told(tmp_path: Path, content: str) -> None:
+    folder = capture(tmp_path, row("mine"))
+    (tmp_path / "run_kernel_trace.csv").write_text(content)
+    found = run_facts(folder, "mine")
+    assert found.kernel is None
+    assert found.damage == ("run_kernel_trace.csv names no kernel: registers and sizes are not known.",)

@@ -154,10 +154,9 @@ def of_inputs(inputs: FindingInputs) -> Findings:
     if not len(trace.code):  # matrix work, causes and limits are unknown
         return _unranked(inputs, NO_CODE, is_trusted=False)
     lost = inputs.answers.of(UNMATCHED).sentence
-    serious = [it for it in trace.problems_about(Affects.WAVES) if it.severity is Severity.ERROR]
-    doubts = filter(
-        None, (*(it.text for it in serious[:1]), inputs.answers.doubt, lost, why_not_known(trace))
-    )
+    serious = [it.text for it in trace.problems_about(Affects.WAVES) if it.severity is Severity.ERROR]
+    damage = serious[:1] + list(inputs.facts.damage if inputs.facts is not None else ())
+    doubts = filter(None, (*damage, inputs.answers.doubt, lost, why_not_known(trace)))
     return replace(_of_waves(inputs), unreadable=join_texts(" ", doubts))
 
 

@@ -88,7 +88,10 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
     if lost := UNMATCHED.of(trace, probed(trace) if len(trace.code) else ()).sentence:
         found = Problem(Severity.ERROR, "code.json", lost, NOT_CAPTURED)
         trace = replace(trace, problems=(*trace.problems, found))
-    facts = info_result.info(trace, facts_about(trace).allocated)
+    run = facts_about(trace)
+    said = (Problem(Severity.WARNING, "", text, "Copy the file again.") for text in run.damage)
+    trace = replace(trace, problems=(*trace.problems, *said))
+    facts = info_result.info(trace, run.allocated)
 
     def text() -> Iterator[Part]:
         lines = (line for of in (_of_format, _of_allocated, _of_waves, _of_code) for line in of(facts))

@@ -62,12 +62,16 @@ def run_facts(folder: Path, kernel: str, target: str = "", given: Sequence[Path]
     table.  Else never raises: `notes` report unreadable or mismatched data.
     """
     notes: list[str] = []
+    damage: list[str] = []
     near = _near(folder, given)
-    launch, table = _nearest_launch(near, folder.name, kernel, notes)
-    agent, agents = _nearest_agent(near, target, notes)
+    launch, table = _nearest_launch(near, folder.name, kernel, notes, damage)
+    agent, agents = _nearest_agent(near, target, damage)
+    notes += damage
     files = tuple(dict.fromkeys(str(path) for path in (table, agents) if path is not None))
     command, file = _command(near)
-    return RunFacts(launch, agent, tuple(notes), command=command, command_file=file, files=files)
+    return RunFacts(
+        launch, agent, tuple(notes), tuple(damage), command=command, command_file=file, files=files
+    )
 
 
 def facts_about(trace: Trace, given: Sequence[Path] = ()) -> RunFacts:
@@ -176,14 +180,16 @@ def _near(folder: Path, given: Sequence[Path]) -> _Near:
 
 
 def _nearest_launch(
-    near: _Near, folder: str, kernel: str, notes: list[str]
+    near: _Near, folder: str, kernel: str, notes: list[str], damage: list[str]
 ) -> tuple[KernelResources | None, Path | None]:
     """The launch from the nearest place with the kernel, and its table; without one a note of the nearest."""
     missing: list[str] = []
     for pattern, read in ((_KERNEL_TRACE, _rows), (_PROFILE, partial(_profile_rows, "launch_table"))):
         for place, names in _tables(near, pattern):
             said: list[str] = []
-            rows = [row for name in names for row in read(place, name, said)]
+            rows = [row for name in names for row in read(place, name, damage)]
+            if pattern is _KERNEL_TRACE and not any(row["kernel_name"] for row in rows):
+                damage.append(Message("{0} names no kernel: registers and sizes are not known.", names[0]))
             launch = _chosen(rows, folder, kernel, said)
             if launch is not None:
                 notes += said
@@ -193,13 +199,17 @@ def _nearest_launch(
     return None, None
 
 
-def _nearest_agent(near: _Near, target: str, notes: list[str]) -> tuple[AgentFacts | None, Path | None]:
+def _nearest_agent(near: _Near, target: str, damage: list[str]) -> tuple[AgentFacts | None, Path | None]:
     """The device by the nearest table that has one of this target, and that table."""
     for pattern, read in ((_AGENTS, _rows), (_PROFILE, partial(_profile_rows, "agent_table"))):
         for place, names in _tables(near, pattern):
-            for row in (row for name in names for row in read(place, name, notes)):
-                if row["agent_type"] == "GPU" and target in ("", row["name"]):
+            rows = [row for name in names for row in read(place, name, damage) if row["agent_type"] == "GPU"]
+            for row in rows:
+                if target in ("", row["name"]):
                     return _agent_of(row), place / row.file
+            if pattern is _AGENTS and not any(_GFX.fullmatch(row["name"]) for row in rows):
+                text = "{0} names no GPU: whether the launch leaves SIMDs without a wave is not known."
+                damage.append(Message(text, names[0]))
     return None, None
 
 
