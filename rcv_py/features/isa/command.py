@@ -120,7 +120,7 @@ def _of_all(trace: Trace, shown: ResultTable, table: ResultTable, nouns: str) ->
     """`3 of 726 instructions.`: labels are rows, but no instructions."""
     part, every = len(shown), len(table)
     if nouns == "instructions":
-        rows = (one.columns["instruction"] for one in (shown, table))
+        rows = (np.asarray(one.columns["instruction"], dtype=np.int64) for one in (shown, table))
         part, every = (int(np.count_nonzero(~trace.code.is_label[own])) for own in rows)
     return Message("\n{0} of {1}.", count(part), plural(every, table.spec.noun, nouns))
 
