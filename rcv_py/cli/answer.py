@@ -20,7 +20,7 @@ from rcv_py.base.text import Message, translated
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import ChosenWaves, all_captures
-from rcv_py.cli.options.option import FORM, Options, written
+from rcv_py.cli.options.option import EVER, FORM, Options, written
 from rcv_py.cli.options.shared import ALL, Matched, OfCaptures, RowOptions
 from rcv_py.cli.terminal import at_words, bold, link_sources, width_of
 from rcv_py.model.trace import Trace
@@ -466,7 +466,9 @@ def _arguments(options: Options, waves: dict[str, Any] | None) -> dict[str, Any]
 
 
 def _simple(value: object) -> Any:
-    """Paths become texts; numbers, texts, flags and lists stay what they are."""
+    """Paths become texts and the open end of a range null; numbers, texts, flags and lists stay."""
     if isinstance(value, list | tuple):
         return [_simple(item) for item in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    if value is None or value in EVER:
+        return None
+    return value if isinstance(value, bool | int | float | str) else str(value)

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QApplication
 from rcv_py.base.errors import ExportError
 from rcv_py.base.record import Value
 from rcv_py.base.whole_files import whole_file
-from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App, start
 from rcv_py.ui.shell.exporter import WINDOW, PictureLook
 
@@ -127,7 +126,7 @@ def _go(app: App, shot: Shot) -> None:
         trace.check_line(shot.line)
         session.select_line(shot.line)
     if shot.range is not None:
-        session.set_view(TimeWindow(*shot.range))
+        session.set_view(trace.within(*shot.range))
 
 
 def _resize(app: App, shot: Shot, size: QSize) -> None:

@@ -16,6 +16,7 @@ from rcv_py.features.hotspot.options import HotspotOptions
 from rcv_py.features.occupancy.result import limits_in_short
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
 from rcv_py.results.common import LATENCY_AND_IDLE, NO_INSTRUCTIONS, SUMS
 from rcv_py.results.table import ResultTable
 from rcv_py.work.occupancy import limits_of
@@ -125,7 +126,7 @@ def _limit(limit: OccupancyLimit) -> str:
 
 def _histogram(options: HotspotOptions) -> CommandAnswer:
     """One row per range of instructions, cycles by kind."""
-    wanted = hotspot_bins(opening.window_of(options.clock))
+    wanted = hotspot_bins(None if options.clock is None else TimeWindow(*options.clock))
     waves = counted_waves(options, (wanted,))
     trace = waves.trace
     refuse_unrun(trace, "costs")
@@ -141,7 +142,12 @@ def _histogram(options: HotspotOptions) -> CommandAnswer:
         trace,
         result.bins_table(bins),
         result.BINS_SCHEMA,
-        lambda: {"se": options.se, "range": options.clock, "step": bins.step, "total": total},
+        lambda: {
+            "se": options.se,
+            "range": opening.ends_of(opening.window_of(options.clock, trace)),
+            "step": bins.step,
+            "total": total,
+        },
         footer=lambda _: said,
         why_none="" if len(bins.totals) else NO_INSTRUCTIONS,
         is_shown_empty=True,
@@ -176,7 +182,7 @@ def _places(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
             "by": options.by,
             "charge": options.charge,
             "is_idle_charged": not options.no_idle,
-            "range": options.clock,
+            "range": opening.ends_of(opening.window_of(options.clock, waves.trace)),
             "unit": unit,
             "total": total if len(cost) else None,
             "share_base": _base("latency" if options.no_idle else "cost", costs),

@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 def run(options: RangeOptions) -> CommandAnswer:
     """Sum up a range of a capture."""
     trace = opened(options)
-    window = window_of(options.clock) or trace.span
+    window = window_of(options.clock, trace) or trace.span
     ends, analysis = options.between, range_costs_of(window)
     trace.check_line(*ends or ())
     pair = None if ends is None else between_of(*ends)

@@ -104,7 +104,7 @@ def _unit_times(options: SummaryOptions) -> CommandAnswer:
         raise UsageError(why, hint="Record a thread trace of the kernel.")
     row = 0 if options.wave is None else trace.wave_row(options.wave)
     rows, index = waves_of_unit(trace, row), trace.waves
-    window = window_of(options.clock) or trace.span
+    window = window_of(options.clock, trace) or trace.span
     analysis = unit_busy(trace, window)
     found = answers(trace, (analysis,), rows.tolist())
     numbers = (int(column[row]) for column in (index.se, index.sa, index.cu))

@@ -11,6 +11,7 @@ from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WaveChoice, ran_
 from rcv_py.analysis.waves.wave_facts import wave_states
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, demangled, nanoseconds, percent, plural, short_kernel
+from rcv_py.cli import opening
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, listing
 from rcv_py.cli.opening import answers, check_engine, missing_text, opened, wave_facts, wave_of, window_of
 from rcv_py.features.waves import result as results
@@ -28,6 +29,7 @@ def run(options: WavesOptions) -> CommandAnswer:
         return _of_wave(trace, wave_of(trace, options.wave), options)
     if options.populations:
         return _populations(trace, options)
+    within = window_of(options.within, trace)
     check_engine(trace, options.se, "resident" if options.resident else "traced")
     choice = None
     if options.waves not in (None, ALL):
@@ -48,7 +50,7 @@ def run(options: WavesOptions) -> CommandAnswer:
         trace,
         table,
         results.RESIDENT_SCHEMA if options.resident else results.SCHEMA,
-        lambda: {"range": options.within, "total_rows": len(table)},
+        lambda: {"range": opening.ends_of(within), "total_rows": len(table)},
         footer=footer,
         why_none="" if there else table.spec.nothing,
         unknown=NO_PLACE,
@@ -80,11 +82,11 @@ def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> R
     rows = waves_of_unit(trace, None if options.unit_of is None else trace.wave_row(options.unit_of))
     rows = waves_of_kernels(trace, rows, _symbols(trace, options.without_kernel))
     rows = rows[~np.isin(index.se[rows], options.without_se)]
-    kept = counted_rows(index, options.se, window_of(options.within))
+    kept = counted_rows(index, options.se, window_of(options.within, trace))
     if choice is not None and choice.rows is not None:
         kept &= choice.rows
     inside = [row for row in rows.tolist() if row in kept]
-    states = wave_states(window_of(options.within))
+    states = wave_states(window_of(options.within, trace))
     read = answers(trace, (states,), inside).of(states)
     return results.waves(trace, inside, read, _kernels(trace, index.kernel[inside].tolist()))
 
@@ -123,8 +125,8 @@ def _kernels(trace: Trace, numbers: Sequence[int]) -> list[str]:
 
 def _of_wave(trace: Trace, wave: TracedWave, options: WavesOptions) -> CommandAnswer:
     """What one wave did, and its instructions in execution order."""
-    within = window_of(options.within)
-    facts = results.wave_facts(trace, wave, within, window_of(options.touching))
+    within = window_of(options.within, trace)
+    facts = results.wave_facts(trace, wave, within, window_of(options.touching, trace))
     tokens = results.token_table(trace, wave, within or TimeWindow(wave.begin, wave.end))
 
     def text() -> Iterator[Part]:
