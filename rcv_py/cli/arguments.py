@@ -74,9 +74,10 @@ def speaking(words: list[str]) -> Iterator[list[str]]:
         return
     from rcv_py.base.languages import language_named, use  # noqa: PLC0415 - English needs no catalogue
 
+    known = language_named(name)
     try:
-        os.environ[VARIABLE] = language_named(name)
-        use(os.environ[VARIABLE])
+        os.environ[VARIABLE] = known
+        use(known)
         yield words
     finally:
         speak(None)

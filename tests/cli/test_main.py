@@ -45,6 +45,24 @@ def test_mistakes_have_a_hint(info_does: Callable[..., None], capsys: pytest.Cap
     assert capsys.readouterr().err == "rcv: It cannot be.\n     Do otherwise.\n"
 
 
+@pytest.mark.parametrize(
+    "words", [("--language", "xx", "info", "x"), ("--language=xx",), ("--language", "xx")]
+)
+@pytest.mark.parametrize("before", [None, "zh_CN"])
+def test_an_unknown_language_is_told(
+    words: tuple[str, ...],
+    before: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.delenv("RCV_LANGUAGE", raising=False)
+    if before is not None:
+        monkeypatch.setenv("RCV_LANGUAGE", before)
+    assert main(words) == 2
+    assert capsys.readouterr().err == "rcv: There is no language 'xx'.\n     Languages: en, zh_CN.\n"
+    assert os.environ.get("RCV_LANGUAGE") == before
+
+
 def test_bugs_have_a_traceback(info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
     info_does(failing(ZeroDivisionError("oops")))
     assert main(["info", "x"]) == 1
