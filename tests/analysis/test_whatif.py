@@ -1,5 +1,6 @@
 """Playing a recording again: the same without a change, and what follows of simple ones."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -25,7 +26,10 @@ from rcv_py.analysis.whatif.experiments import EVERYTHING, sample
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import NO_INDEX, OTHERS, USUAL, Recording, recording, streams
 from rcv_py.base.errors import UsageError
+from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
+from tests.support.code_samples import code_table
+from tests.support.code_samples import trace as small_trace
 from tests.support.opened import VARIED, all_waves, sample_trace, traces_of
 
 MOST = 2  # shader engines of a capture: all of them are alike
@@ -214,8 +218,61 @@ def test_what_is_asked_for_is_checked() -> None:
     latency = [("memory", 0.5), (str(ran), 2.0)]
     asked = ChangeRequest(latency=latency, free=[ran], no_barriers=True, more_waves=1)
     assert [type(change) for change in asked.changes(trace)] == [Latency, Latency, Free, NoBarrier, MoreWaves]
-    asked = ChangeRequest(only=[(ran, 2), (ran, 1)], dpp=[ran], merge=[(1, 2), (1, ran)])
-    assert asked.changes(trace) == [Only(ran, (2, 1)), Dpp((ran,)), Merge((1, 2, ran))]
+
+
+PROGRAM = (
+    "s_load_dwordx2 s[8:9], s[0:1], 0x0",  # 0
+    "s_waitcnt lgkmcnt(0)",
+    "v_add_u32_e32 v1, s8, v0",  # 2: writes the address of 3
+    "global_load_dword v2, v1, s[8:9]",
+    "global_load_dword v3, v1, s[8:9] offset:4",  # 4
+    "global_load_dwordx2 v[4:5], v1, s[8:9] offset:8",
+    "s_waitcnt vmcnt(1)",  # 6
+    "ds_bpermute_b32 v6, v0, v2",
+    "s_waitcnt lgkmcnt(0)",  # 8
+    "global_store_dword v1, v6, s[8:9]",
+    "s_endpgm",
+)
+
+
+@pytest.fixture(scope="module")
+def asked_trace() -> Trace:
+    """A program of which every instruction ran."""
+    return small_trace(code_table(tuple((text, TokenKind.NONE, 2, 0, 0, 0, ()) for text in PROGRAM)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (ChangeRequest(move=[(3, 2)]), "cannot be moved before 2: Instruction 2, v_add_u32_e32: its address"),
+        (ChangeRequest(move=[(6, 5)]), "cannot be moved before 5: Only what loads"),
+        (ChangeRequest(move=[(3, 3)]), "already there"),
+        (ChangeRequest(move=[(3, 9)]), "Only earlier places"),
+        (ChangeRequest(dpp=[6]), "moves nothing across lanes"),
+        (ChangeRequest(only=[(6, 2)]), "Wait 6 cannot wait for 2 alone"),
+        (ChangeRequest(only=[(6, 7)]), "Wait 6 cannot wait for 7 alone"),
+        (ChangeRequest(only=[(1, 0)]), "Wait 1 cannot wait for 0 alone"),
+        (ChangeRequest(only=[(2, 3)]), "Instruction 2, v_add_u32_e32 v1, s8, v0, waits for no operation"),
+        (ChangeRequest(relax=[(2, 1)]), "waits for no operation"),
+        (ChangeRequest(relax=[(1, 1)]), "return in any order"),
+        (ChangeRequest(relax=[(6, 1000)]), "at most 62 more"),  # vmcnt has six bits on gfx9
+        (ChangeRequest(relax=[(8, 16)]), "at most 15 more"),  # lgkmcnt has four
+        (ChangeRequest(merge=[(3, 3)]), "not two accesses"),
+        (ChangeRequest(merge=[(3, 2)]), "not two accesses"),
+        (ChangeRequest(merge=[(3, 9)]), "not two accesses"),
+    ],
+)
+def test_impossible_changes_are_refused(asked_trace: Trace, asked: ChangeRequest, why: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(why)):
+        asked.changes(asked_trace)
+
+
+def test_possible_changes_are_not_refused(asked_trace: Trace) -> None:
+    asked = ChangeRequest(
+        move=[(4, 3)], relax=[(6, 1)], only=[(6, 4), (6, 3)], dpp=[7], merge=[(3, 4), (3, 5)]
+    )
+    expected = [Move(4, 3), Relax(6, 1), Only(6, (4, 3)), Dpp((7,)), Merge((3, 4, 5))]
+    assert asked.changes(asked_trace) == expected
 
 
 def test_a_sample_has_whole_engines() -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
-from rcv_py.analysis.program.instruction_classes import InstructionClass
+from rcv_py.analysis.program.instruction_classes import PERMUTES, InstructionClass
 from rcv_py.analysis.program.registers import SPECIAL, registers
 from rcv_py.analysis.waits.hoisting import barrier_follows, hoists, is_load
 from rcv_py.analysis.waits.load_batch import LoadBatch, load_batches
@@ -34,7 +34,6 @@ VECTOR_FILE = 512  # maximum registers a lane of a wave, including accumulators
 _BRANCHES = ("s_branch", "s_cbranch", "s_setpc", "s_set_pc", "s_swappc", "s_swap_pc", "s_call")
 _ENDS = ("s_barrier", "s_endpgm", "s_wait", *_BRANCHES)
 _ACCESSES = ("ds_", "global_", "buffer_", "tbuffer_", "flat_", "scratch_", "image_")
-_PERMUTES = ("ds_bpermute", "ds_permute", "ds_swizzle")
 _C = InstructionClass
 _RELEASES = (_C.VMEM_STORE, _C.ATOMIC, _C.CACHE)  # they may say to other waves that all before them is done
 _MEMORY = (_C.VMEM_LOAD, _C.VMEM_STORE, _C.LDS_DMA, _C.LDS)
@@ -398,7 +397,7 @@ PRECONDITIONS: Mapping[str, Precondition] = {
     "through-lds": Precondition(
         "lanes are exchanged by ds_bpermute, ds_permute or ds_swizzle, not by DPP already",
         lambda case: any(
-            case.text(row).startswith(_PERMUTES) for row in (*case.producers, *case.claimed.line.tolist()))),
+            case.text(row).startswith(PERMUTES) for row in (*case.producers, *case.claimed.line.tolist()))),
     "argument": Precondition(
         "the load reads through a base that the launch set, and the target can preload arguments",
         lambda case: is_scalar(case.text(case.producer)) and case.base_writer < 0

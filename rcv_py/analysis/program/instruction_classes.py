@@ -47,6 +47,7 @@ class InstructionClass(TextEnum):
 
 
 _C = InstructionClass
+PERMUTES = ("ds_bpermute", "ds_permute", "ds_swizzle")  # they move values across lanes through LDS
 CLASS_COUNT = len(InstructionClass)
 
 _COUNTERS = {

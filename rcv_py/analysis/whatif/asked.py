@@ -1,14 +1,18 @@
 """Changes as users, scripts and agents request them: instructions by number, memory units by name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
+from rcv_py.analysis.program.instruction_classes import PERMUTES, instruction_class
+from rcv_py.analysis.waits.hoisting import is_load, why_not_before
 from rcv_py.analysis.waits.load_batch import load_batches
+from rcv_py.analysis.waits.program_waits import program_waits, wait_pairs
+from rcv_py.analysis.waits.waitcnt.generations import UNORDERED, generation_of
 from rcv_py.analysis.whatif import changes as kinds
 from rcv_py.analysis.whatif.hoist import hoisted
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message
-from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 MEMORY = "memory"  # all memory units
@@ -21,9 +25,7 @@ class ChangeRequest(NamedTuple):
     move: Sequence[tuple[int, int]] = ()  # an instruction, and the instruction it moves before
     batch: Sequence[int] = ()  # waits before which the loads below them are issued
     relax: Sequence[tuple[int, int]] = ()  # a wait, and how many more operations it leaves outstanding
-    only: Sequence[
-        tuple[int, int]
-    ] = ()  # a wait, and a load; the wait waits only for the loads that are paired with it
+    only: Sequence[tuple[int, int]] = ()  # a wait, and one of the loads for which alone it waits
     dpp: Sequence[int] = ()  # cross-lane moves that become DPP operands of arithmetic
     merge: Sequence[tuple[int, int]] = ()  # an access, and another access that becomes part of it
     free: Sequence[int] = ()  # instructions that take no time
@@ -45,7 +47,9 @@ class ChangeRequest(NamedTuple):
 
     def changes(self, trace: Trace) -> list[kinds.Change]:
         """Return the changes; raise UsageError for instructions that cannot be changed so, or never ran."""
-        _check(trace.code, [*self.batch])
+        named = [int(what) for what, _ in self.latency if what.isascii() and what.isdigit()]
+        pairs = sum((*self.move, *self.only, *self.merge), ())
+        _check(trace, [*named, *self.batch, *self.free, *self.dpp, *pairs, *(wait for wait, _ in self.relax)])
         changes: list[kinds.Change] = [_latency(*given) for given in self.latency]
         changes += [kinds.Move(*given) for given in self.move]
         changes += [_batch(trace, wait) for wait in self.batch]
@@ -56,10 +60,48 @@ class ChangeRequest(NamedTuple):
         changes += [kinds.Free(tuple(self.free))] if self.free else []
         changes += [kinds.NoBarrier()] if self.no_barriers else []
         changes += [kinds.MoreWaves(self.more_waves)] if self.more_waves else []
-        named = [line for change in changes if isinstance(change, kinds.Latency) for line in change.lines]
-        pairs = sum((*self.move, *self.only, *self.merge), ())
-        _check(trace.code, [*named, *self.free, *self.dpp, *pairs, *(line for line, _ in self.relax)])
+        for why in chain(_impossible(trace, self), _impossible_waits(trace, self)):
+            raise UsageError(why)
         return changes
+
+
+def _impossible(trace: Trace, asked: ChangeRequest) -> Iterator[str]:
+    """Yield a sentence for each move or access that the instruction texts do not allow to change so."""
+    texts = [text.strip() for text in trace.code.text]
+    effect = generation_of(trace.architecture, trace.code.text).effect
+    for line, before in asked.move:
+        if why := why_not_before(trace, line, before):
+            yield Message("Instruction {0} cannot be moved before {1}: {2}", line, before, why)
+    for line in asked.dpp:
+        if not texts[line].startswith(PERMUTES):
+            yield Message("Instruction {0}, {1}, moves nothing across lanes through LDS.", line, texts[line])
+    for pair in asked.merge:
+        one, other = (
+            (instruction_class(texts[row]), is_load(texts[row]), effect(texts[row]).raises) for row in pair
+        )
+        if pair[0] == pair[1] or one != other or not one[-1]:
+            yield Message("Instructions {0} and {1} are not two accesses of one kind.", *pair)
+
+
+def _impossible_waits(trace: Trace, asked: ChangeRequest) -> Iterator[str]:
+    """Yield a sentence for each wait that the instruction texts do not allow to wait for less."""
+    rules, code = generation_of(trace.architecture, trace.code.text), trace.code
+    effects = [rules.effect(text.strip()) for text in code.text]
+    ordered = [{counter for counter, kind in one.raises if kind not in UNORDERED} for one in effects]
+    pairs = wait_pairs(program_waits(code, trace.architecture)) if asked.relax else ((), ())
+    for wait in (wait for wait, _ in (*asked.relax, *asked.only) if not effects[wait].waits):
+        yield Message("Instruction {0}, {1}, waits for no operation.", wait, code.text[wait].strip())
+    for wait, more in asked.relax:
+        found = [ordered[load] for row, load in zip(*pairs, strict=True) if row == wait]
+        if found and not any(found):
+            yield Message("Wait {0} is for results that return in any order, so none may be left.", wait)
+        most = max(rules.most(counter) - left for counter, left in effects[wait].waits)
+        if more > most:
+            yield Message("Wait {0} can leave at most {1} more operations outstanding.", wait, most)
+    for wait, load in asked.only:
+        if ordered[load].isdisjoint(counter for counter, _ in effects[wait].waits):
+            why = "Wait {0} cannot wait for {1} alone, {2}: no result of it returns in order to the wait."
+            yield Message(why, wait, load, code.text[load].strip())
 
 
 def _together(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, tuple[int, ...]]]:
@@ -90,11 +132,9 @@ def _latency(what: str, factor: float) -> kinds.Latency:
     return kinds.Latency(units=() if what == MEMORY else (what,), factor=factor)
 
 
-def _check(code: CodeTable, lines: Iterable[int]) -> None:
+def _check(trace: Trace, lines: Sequence[int]) -> None:
+    trace.check_line(*lines)
     for line in lines:
-        if not 0 <= line < len(code):
-            what = Message("The program has no instruction {0}: rows are 0 to {1:,}.", line, len(code) - 1)
-            raise UsageError(what, hint="`rcv isa` lists them.")
-        if not code.hits[line]:
-            what = Message("Instruction {0} never ran, so nothing follows from it.", line)
-            raise UsageError(what, hint="`rcv isa` has hits.")
+        if not trace.code.hits[line]:
+            text = Message("Instruction {0} never ran, so nothing follows from it.", line)
+            raise UsageError(text, hint="`rcv isa` has hits.")
