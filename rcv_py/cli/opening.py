@@ -279,7 +279,7 @@ def chosen(
     inside: set[int] | None = None  # rows of the waves that --wave, --se, --from and --to leave
     if selection(options):
         check_engine(trace, options.se, "traced")
-        inside = counted_rows(trace.waves, options.se, window_of(options.clock, trace))
+        inside = counted_rows(trace.waves, options.se, trace.within(options.clock))
         inside &= inside if options.wave is None else {trace.wave_row(options.wave)}
     with looking(trace) as found:
         likely = () if found.is_kept or inside is not None else explaining
@@ -375,11 +375,6 @@ def refuse_for_one(options: OverCaptures) -> None:
         if flag in options.given:
             hint = "Name a folder that holds them, or leave it out."
             raise UsageError(Message("--{0} is about several captures.", flag), hint=hint)
-
-
-def window_of(ends: tuple[int, int] | None, trace: Trace) -> TimeWindow | None:
-    """Return the part of the capture in a range of cycles, None if none was given."""
-    return None if ends is None else trace.within(*ends)
 
 
 def ends_of(window: TimeWindow | None) -> list[int] | None:

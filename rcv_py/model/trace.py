@@ -101,13 +101,15 @@ class Trace(Record):
                 hint = Message("Rows, with labels, are 0 to {0:,}.", len(self.code) - 1)
                 raise UsageError(Message("The capture has no instruction {0}.", line), hint=hint)
 
-    def within(self, begin: int, end: int) -> TimeWindow:
-        """Return the part of the capture in a range of cycles; raise UsageError if no cycle is in it."""
-        first, last = max(begin, self.span.begin), min(end, self.span.end)
-        if first >= last and self.has_times:
+    def within(self, ends: tuple[int, int] | None) -> TimeWindow | None:
+        """Return the part of the capture in a range of cycles, None for None; UsageError if no cycle is."""
+        if ends is None:
+            return None
+        begin, end = max(ends[0], self.span.begin), min(ends[1], self.span.end)
+        if begin >= end and self.has_times:
             hint = Message("It has the cycles {0}.", self.span)
             raise UsageError("The capture has no cycle in this range.", hint=hint)
-        return TimeWindow(first, last) if self.has_times else TimeWindow(begin, end)
+        return TimeWindow(begin, end)
 
     def wave_row(self, name: str) -> int:
         """Return the index row of a wave by its name, such as se0/simd2/slot5/wv3.

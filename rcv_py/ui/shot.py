@@ -125,8 +125,8 @@ def _go(app: App, shot: Shot) -> None:
     if shot.line is not None:
         trace.check_line(shot.line)
         session.select_line(shot.line)
-    if shot.range is not None:
-        session.set_view(trace.within(*shot.range))
+    if (window := trace.within(shot.range)) is not None:
+        session.set_view(window)
 
 
 def _resize(app: App, shot: Shot, size: QSize) -> None:

@@ -135,6 +135,7 @@ def _histogram(options: HotspotOptions) -> CommandAnswer:
     if not (found.totals.any() or options.clock or selection(options)):  # no wave could be read
         found = static_bins(trace.code)
     bins = binned(found, (options.bins or 1) if len(trace.code) else 0)
+    ends = opening.ends_of(trace.within(options.clock))
     total = int(bins.totals.sum()) if len(bins.totals) else None
     said = Message("\n{0} cycles in ranges of {1}.", count(total or 0), plural(bins.step, "instruction"))
     return listing(
@@ -142,12 +143,7 @@ def _histogram(options: HotspotOptions) -> CommandAnswer:
         trace,
         result.bins_table(bins),
         result.BINS_SCHEMA,
-        lambda: {
-            "se": options.se,
-            "range": opening.ends_of(opening.window_of(options.clock, trace)),
-            "step": bins.step,
-            "total": total,
-        },
+        lambda: {"se": options.se, "range": ends, "step": bins.step, "total": total},
         footer=lambda _: said,
         why_none="" if len(bins.totals) else NO_INSTRUCTIONS,
         is_shown_empty=True,
@@ -182,7 +178,7 @@ def _places(waves: ChosenWaves, options: HotspotOptions) -> CommandAnswer:
             "by": options.by,
             "charge": options.charge,
             "is_idle_charged": not options.no_idle,
-            "range": opening.ends_of(opening.window_of(options.clock, waves.trace)),
+            "range": opening.ends_of(waves.trace.within(options.clock)),
             "unit": unit,
             "total": total if len(cost) else None,
             "share_base": _base("latency" if options.no_idle else "cost", costs),

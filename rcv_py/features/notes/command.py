@@ -8,7 +8,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import Message, plural
 from rcv_py.cli.answer import CommandAnswer, listing, matched
-from rcv_py.cli.opening import opened, window_of
+from rcv_py.cli.opening import opened
 from rcv_py.cli.terminal import complain
 from rcv_py.features.notes.options import NotesOptions
 from rcv_py.features.notes.result import SCHEMA, note_table
@@ -94,7 +94,7 @@ def _new(options: NotesOptions, trace: Trace) -> Note:
     if options.source is not None and not options.source[0]:
         raise UsageError("--source names no file.", hint="Write it as kernel.py:186.")
     wave = None if options.wave is None else trace.waves.id(trace.wave_row(options.wave))
-    span = window_of(options.within, trace)
+    span = trace.within(options.within)
     if options.at is not None:
         span = TimeWindow(options.at, options.at + 1)
     anchor = Anchor(tuple(options.line or ()), source=options.source, wave=wave, span=span)

@@ -7,7 +7,7 @@ from rcv_py.analysis.iterations.segments import PairDistance, between_of
 from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.base.text import Message, count, join_texts, nanoseconds, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, heading
-from rcv_py.cli.opening import chosen, opened, warn, window_of
+from rcv_py.cli.opening import chosen, opened, warn
 from rcv_py.features.range import result
 from rcv_py.features.range.options import RangeOptions
 from rcv_py.model.trace import Trace
@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 def run(options: RangeOptions) -> CommandAnswer:
     """Sum up a range of a capture."""
     trace = opened(options)
-    window = window_of(options.clock, trace) or trace.span
+    window = trace.within(options.clock) or trace.span
     ends, analysis = options.between, range_costs_of(window)
     trace.check_line(*ends or ())
     pair = None if ends is None else between_of(*ends)

@@ -14,7 +14,7 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, capitalized, count, join_texts, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, each
-from rcv_py.cli.opening import ChosenWaves, answers, choose_waves, missing_text, opened, window_of
+from rcv_py.cli.opening import ChosenWaves, answers, choose_waves, missing_text, opened
 from rcv_py.features.summary import result
 from rcv_py.features.summary.options import SummaryOptions
 from rcv_py.features.waves.result import UNITS_SCHEMA, units
@@ -104,7 +104,7 @@ def _unit_times(options: SummaryOptions) -> CommandAnswer:
         raise UsageError(why, hint="Record a thread trace of the kernel.")
     row = 0 if options.wave is None else trace.wave_row(options.wave)
     rows, index = waves_of_unit(trace, row), trace.waves
-    window = window_of(options.clock, trace) or trace.span
+    window = trace.within(options.clock) or trace.span
     analysis = unit_busy(trace, window)
     found = answers(trace, (analysis,), rows.tolist())
     numbers = (int(column[row]) for column in (index.se, index.sa, index.cu))

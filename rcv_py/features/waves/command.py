@@ -11,9 +11,8 @@ from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WaveChoice, ran_
 from rcv_py.analysis.waves.wave_facts import wave_states
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, demangled, nanoseconds, percent, plural, short_kernel
-from rcv_py.cli import opening
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, listing
-from rcv_py.cli.opening import answers, check_engine, missing_text, opened, wave_facts, wave_of, window_of
+from rcv_py.cli.opening import answers, check_engine, ends_of, missing_text, opened, wave_facts, wave_of
 from rcv_py.features.waves import result as results
 from rcv_py.features.waves.options import WavesOptions
 from rcv_py.model.trace import Trace
@@ -29,7 +28,7 @@ def run(options: WavesOptions) -> CommandAnswer:
         return _of_wave(trace, wave_of(trace, options.wave), options)
     if options.populations:
         return _populations(trace, options)
-    within = window_of(options.within, trace)
+    within = trace.within(options.within)
     check_engine(trace, options.se, "resident" if options.resident else "traced")
     choice = None
     if options.waves not in (None, ALL):
@@ -50,7 +49,7 @@ def run(options: WavesOptions) -> CommandAnswer:
         trace,
         table,
         results.RESIDENT_SCHEMA if options.resident else results.SCHEMA,
-        lambda: {"range": opening.ends_of(within), "total_rows": len(table)},
+        lambda: {"range": ends_of(within), "total_rows": len(table)},
         footer=footer,
         why_none="" if there else table.spec.nothing,
         unknown=NO_PLACE,
@@ -82,11 +81,11 @@ def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> R
     rows = waves_of_unit(trace, None if options.unit_of is None else trace.wave_row(options.unit_of))
     rows = waves_of_kernels(trace, rows, _symbols(trace, options.without_kernel))
     rows = rows[~np.isin(index.se[rows], options.without_se)]
-    kept = counted_rows(index, options.se, window_of(options.within, trace))
+    kept = counted_rows(index, options.se, trace.within(options.within))
     if choice is not None and choice.rows is not None:
         kept &= choice.rows
     inside = [row for row in rows.tolist() if row in kept]
-    states = wave_states(window_of(options.within, trace))
+    states = wave_states(trace.within(options.within))
     read = answers(trace, (states,), inside).of(states)
     return results.waves(trace, inside, read, _kernels(trace, index.kernel[inside].tolist()))
 
@@ -125,8 +124,8 @@ def _kernels(trace: Trace, numbers: Sequence[int]) -> list[str]:
 
 def _of_wave(trace: Trace, wave: TracedWave, options: WavesOptions) -> CommandAnswer:
     """What one wave did, and its instructions in execution order."""
-    within = window_of(options.within, trace)
-    facts = results.wave_facts(trace, wave, within, window_of(options.touching, trace))
+    within = trace.within(options.within)
+    facts = results.wave_facts(trace, wave, within, trace.within(options.touching))
     tokens = results.token_table(trace, wave, within or TimeWindow(wave.begin, wave.end))
 
     def text() -> Iterator[Part]:
