@@ -220,7 +220,7 @@ def debug_info(trace: Trace) -> HealthNote | None:
         consequence=(
             "Costs by source line are too low."
             if mapped
-            else "Costs by source line are not known: the views Source and Explorer are empty, the "
+            else "Costs by source line are not known: the views Source and Files are empty, the "
             "flamegraph names instructions only."
         ),
         remedy="Build with debug information: -g for hipcc; FLYDSL_DEBUG_ENABLE_DEBUG_INFO=1 for FlyDSL; "
