@@ -141,6 +141,18 @@ def test_without_a_display_the_viewer_draws_the_picture_that_a_shot_is(tmp_path:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others always have a display")
+def test_the_picture_instead_of_a_window_replaces_no_file(tmp_path: Path) -> None:
+    (tmp_path / "rcv.png").write_bytes(b"of the user")
+    (tmp_path / "rcv-2.png").symlink_to(tmp_path / "elsewhere.png")
+    done = rcv(str(SAMPLE), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path / "rcv-3.png") in done.stdout
+    assert (tmp_path / "rcv-3.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "rcv.png").read_bytes() == b"of the user"
+    assert not (tmp_path / "elsewhere.png").exists()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others always have a display")
 def test_without_a_display_and_a_capture_there_is_nothing_to_draw(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from itertools import chain, count
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError
@@ -17,7 +18,6 @@ from rcv_py.state.single_instance import OpenRequest, address, hand_over
 from rcv_py.tuning import memory
 from rcv_py.work.ahead import Preload, SmallPreload
 
-PICTURE = Path("rcv.png")
 AROUND = 500  # cycles that a picture shows on either side of a moment
 _HINT = (
     "Places look like line-118, wave-se3-sm1-sl0-wv0@126704, or se3/simd1/slot0/wv0:instruction 118 hit 8."
@@ -93,10 +93,12 @@ def _draw_instead(options: ViewOptions, place: SelectedPlace | None, files: tupl
         hint = "Use `rcv info` and `rcv shot`, or connect with ssh -X."
         raise UsageError("There is no display to show a window on.", hint=hint)
     chosen, cycle = (Selection(), None) if place is None else (place.selection, place.cycle)
+    names = chain(["rcv.png"], map("rcv-{}.png".format, count(2)))
+    picture = Path(next(name for name in names if not os.path.lexists(name)))  # it replaces no file
     wanted = ShotOptions(
         folder=options.folder,
         panel=options.panel or "window",
-        out=PICTURE,
+        out=picture,
         compare=options.compare,
         twin=options.twin,
         wave=None if chosen.wave is None else str(chosen.wave),
@@ -104,7 +106,7 @@ def _draw_instead(options: ViewOptions, place: SelectedPlace | None, files: tupl
         range=None if cycle is None else (cycle - AROUND, cycle + AROUND),
     )
     shot.write(wanted, files)
-    text = Message("There is no display to show a window on; a picture of it is in {0}.", PICTURE.resolve())
+    text = Message("There is no display to show a window on; a picture of it is in {0}.", picture.resolve())
     print(translated(text))
     return 0
 
