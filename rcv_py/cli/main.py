@@ -17,7 +17,7 @@ from rcv_py.cli.arguments import parse, speaking
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.commands import MODULES
 from rcv_py.cli.options.option import Options
-from rcv_py.cli.terminal import complain, on_a_terminal, outlets, silence
+from rcv_py.cli.terminal import SIGNS, complain, on_a_terminal, outlets, silence
 from rcv_py.tuning.memory import without_garbage
 from rcv_py.tuning.processors import start_one_numpy_thread
 
@@ -78,7 +78,7 @@ def _prepare_streams() -> None:
             os.set_inheritable(number, True)  # by programs that we start
             setattr(sys, name, open(number, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
         elif name != "stdin" and hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # names of files need not be text
+            stream.reconfigure(errors=SIGNS)  # names of files need not be text
 
 
 def _run(words: list[str], cache: CaptureCache | None) -> int:

@@ -4,6 +4,7 @@ Only our own control codes reach the terminal as codes: text of a capture is pri
 and none of them has to escape it.
 """
 
+import codecs
 import os
 import re
 import shlex
@@ -26,6 +27,18 @@ _LINK, _END = "\x1b]8;;", "\x1b\\"
 BOLD, UPRIGHT, WIPE = "\x1b[1m", "\x1b[0m", "\r\x1b[K"
 # Random, so that no capture can contain them.
 _MARKS = {code: f"<{os.urandom(16).hex()}>" for code in (BOLD, UPRIGHT, WIPE)}
+
+_ONE = "−–—×↑↓µμ·•▪●›▸▶►▼▾▲◀Σ“”¹²█▓▒░─│", "---x^vuu.***>>>>vv^<S''12##+.-|"
+_ASCII = dict(zip(*_ONE, strict=True)) | {"→": "->", "←": "<-", "…": "...", "≤": "<=", "≥": ">=", "±": "+-"}
+SIGNS = "rcv-signs"  # the error handler that writes them to streams of fewer characters, and ? for letters
+
+
+def _stand_in(error: Any) -> tuple[str, int]:
+    signs = error.object[error.start : error.end]
+    return "".join(_ASCII.get(sign, "?") for sign in signs), error.end
+
+
+codecs.register_error(SIGNS, _stand_in)
 
 
 class SanitizedStream:
@@ -328,7 +341,7 @@ def _shown(text: str, words: list[str], terminal: TextIO) -> bool:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the pager
     try:
         with suppress(BrokenPipeError):  # it was left before its end
-            pager.communicate(text.encode(errors="replace"))
+            pager.communicate(text.encode(terminal.encoding, SIGNS))
     finally:
         signal.signal(signal.SIGINT, before)
     return True

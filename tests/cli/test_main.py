@@ -14,6 +14,7 @@ import pytest
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
+from rcv_py.cli.terminal import SIGNS
 from tests.support.limits import HANG_S
 from tests.support.programs import finished
 
@@ -118,3 +119,42 @@ def test_words_alone_load_neither_numpy_nor_qt(words: list[str]) -> None:
     done = finished([sys.executable, "-c", code])
     assert done.stderr.endswith("done\n")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [("info", ""), ("",), ("compare", "x", ""), ("report", "x", "--out", "")])
+def test_an_empty_path_is_not_the_current_folder(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == "rcv: A path is empty.\n     Is a variable unset? `.` is the current folder.\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "printed"),
+    [
+        ("ascii", "-16.1 % <= 47 % 8 x 4 a -> b 2.46 us +-1 ... ?"),
+        ("latin-1", "-16.1 % <= 47 % 8 × 4 a -> b 2.46 µs ±1 ... ?"),
+        ("utf-8", "−16.1 % ≤ 47 % 8 × 4 a → b 2.46 µs ±1 … 停"),
+    ],
+)
+def test_signs_keep_their_meaning_in_every_encoding(encoding: str, printed: str) -> None:
+    text = "−16.1 % ≤ 47 % 8 × 4 a → b 2.46 µs ±1 … 停"
+    code = f"from rcv_py.cli.main import _prepare_streams; _prepare_streams(); print({text!r})"
+    process = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        timeout=HANG_S,
+        check=True,
+    )
+    assert process.stdout.decode(encoding).strip() == printed
+
+
+def test_every_sign_of_the_texts_has_a_stand_in() -> None:
+    """Of all texts for people: what a catalogue translates."""
+    catalogue = (ROOT / "resources/texts/zh_CN/LC_MESSAGES/rcv.po").read_text("utf-8")
+    texts = "".join(part.partition("msgstr")[0] for part in catalogue.split("msgid ")[1:])
+    assert {sign for sign in texts if sign.encode("ascii", SIGNS) == b"?"} <= {"?", "\ufffd"}
