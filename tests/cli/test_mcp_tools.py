@@ -24,6 +24,7 @@ from rcv_py.cli.mcp.handler import (
 )
 from rcv_py.cli.mcp.tools import AllowedPaths, Tool, tools
 from rcv_py.cli.options.commands import COMMANDS
+from rcv_py.cli.options.option import named_path
 from tests.support.paths import ROOT
 from tests.support.processes import wait_until
 from tests.support.samples import sample_path
@@ -43,7 +44,7 @@ def test_what_looks_like_a_path_is_checked(tool: object) -> None:
     telling = {"FOLDER", "FILE", "DIR", "PATH", "DEFS", "BASELINE", "A", "B", "C", "OTHER"}
     for action in tool.actions.values():
         if action.metavar in telling:
-            assert action.type is Path, action.dest
+            assert action.type is named_path, action.dest
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)

@@ -6,14 +6,13 @@ start no process while the user types.
 
 import argparse
 import re
-from pathlib import Path
 
 from rcv_py.base.record import Value
 from rcv_py.base.resources import resource
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import parser, shown_actions
 from rcv_py.cli.options.commands import COMMANDS
-from rcv_py.cli.options.option import Options
+from rcv_py.cli.options.option import Options, named_path
 from rcv_py.cli.options.program import CompletionOptions, HelpOptions
 
 MAX_LETTERS = 60  # of a description: menus have one line for it
@@ -55,7 +54,7 @@ def _word(command: type[Options], action: argparse.Action) -> Word:
     value = "choices" if choices else "any"
     if action.nargs == 0:
         value = ""
-    elif action.type is Path:
+    elif action.type is named_path:
         value = "folder" if action.metavar in _FOLDERS else "file"
     return Word(tuple(action.option_strings), text, value, choices)
 

@@ -99,7 +99,7 @@ _MEANT = {
 }
 _TYPES: Mapping[Any, dict[str, Any]] = {
     None: {"type": "string"},
-    Path: {"type": "string"},
+    opt.named_path: {"type": "string"},
     int: {"type": "integer"},
     float: {"type": "number"},
     opt.percent: {"type": "number", "minimum": 0, "maximum": 100},
@@ -233,7 +233,7 @@ class Tool(Value):
             text = _text(item)
             if len(text) > MAX_LETTERS:
                 raise self._wrong(name, f"has more than {MAX_LETTERS:,} letters")
-            if action.type is Path:
+            if action.type is opt.named_path:
                 yield str(paths.writable(text) if name in _TARGETS else paths.readable(text))
             elif text.startswith("-") and may_be_option:
                 raise self._wrong(name, f"cannot be {short(item)}")

@@ -131,6 +131,13 @@ def mapping(text: str) -> str:
     return f"{match[1]}={Path(match[2].strip()).expanduser().absolute()}" if match[2].strip() else match[0]
 
 
+def named_path(text: str) -> Path:
+    """Return a path; an empty one would be the current folder."""
+    if not text:
+        raise UsageError("A path is empty.", hint="Is a variable unset? `.` is the current folder.")
+    return Path(text)
+
+
 def size(text: str) -> tuple[int, int]:
     """Return width and height of `1200x800`."""
     match = _matched(r"(\d{2,5})x(\d{2,5})", text, "a size such as 1200x800")
@@ -415,7 +422,7 @@ def text(help: str, metavar: str = "NAME", default: str | None = None, **how: An
 
 def path(help: str, metavar: str, default: object = None, **how: Any) -> Any:
     """Declare `--name PATH`."""
-    return option(help, default, read=Path, metavar=metavar, **how)
+    return option(help, default, read=named_path, metavar=metavar, **how)
 
 
 def flag(help: str, *, one_of: str = "", section: OptionSection | None = None) -> Any:
@@ -431,7 +438,7 @@ def range_of(help: str, old: str = "") -> Any:
 def positional(
     metavar: str,
     help: str,
-    read: Callable[[str], object] | None = Path,
+    read: Callable[[str], object] | None = named_path,
     nargs: str = "",
     choices: Sequence[str] = (),
 ) -> Any:
