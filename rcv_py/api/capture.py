@@ -305,18 +305,8 @@ class Capture(CaptureCode):
         become part of them; `free` instructions that take no time.  For a large capture some shader
         engines are replayed, or part of the time of one, unless `every` is set.
         """
-        changes = _requested(
-            latency=latency,
-            move=move,
-            batch=batch,
-            relax=relax,
-            only=only,
-            dpp=dpp,
-            merge=merge,
-            free=free,
-            no_barriers=no_barriers,
-            more_waves=more_waves,
-        ).changes(self.trace)
+        asked = _requested(latency, move, batch, relax, only, dpp, merge, free, no_barriers, more_waves)
+        changes = asked.changes(self.trace)
         played = sample(self.trace, EVERYTHING) if every else sample(self.trace)
         player = self._player(every=every)
         tried = [tuple(changes)] if changes else usual_experiments(player, self.trace)
@@ -426,5 +416,5 @@ class Capture(CaptureCode):
         return self.markers if self.trace.has_shader_data else None
 
 
-def _requested(*, latency: Mapping[str | int, float] | None = None, **changes: Any) -> ChangeRequest:
-    return ChangeRequest(latency=[(str(what), factor) for what, factor in (latency or {}).items()], **changes)
+def _requested(latency: Mapping[Any, float] | None = None, *changes: Any, **named: Any) -> ChangeRequest:
+    return ChangeRequest([(str(what), factor) for what, factor in (latency or {}).items()], *changes, **named)

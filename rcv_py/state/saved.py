@@ -18,7 +18,7 @@ MAX_SAVED = 200  # bookmarks and experiments that are read, each
 MAX_ROW = 1 << 31
 MAX_FACTOR = 1e4  # of a latency
 _PAIRS = ("move", "relax", "only", "merge")
-_ROWS = ("dpp", "free")
+_ROWS = ("batch", "dpp", "free")
 
 
 def state_of(session: Session) -> dict[str, Any]:
@@ -89,7 +89,6 @@ def _asked(trace: Trace, saved: Any) -> ChangeRequest | None:
     try:
         asked = ChangeRequest(
             latency=read("latency", _factor),
-            batch=read("batch", _row),
             **{name: read(name, _pair) for name in _PAIRS},
             **{name: read(name, _row) for name in _ROWS},
             no_barriers=saved.get("no_barriers") is True,

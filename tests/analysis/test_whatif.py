@@ -249,11 +249,11 @@ def asked_trace() -> Trace:
         (ChangeRequest(move=[(3, 3)]), "already there"),
         (ChangeRequest(move=[(3, 9)]), "Only earlier places"),
         (ChangeRequest(dpp=[6]), "moves nothing across lanes"),
-        (ChangeRequest(only=[(6, 2)]), "Wait 6 cannot wait for 2 alone"),
-        (ChangeRequest(only=[(6, 7)]), "Wait 6 cannot wait for 7 alone"),
-        (ChangeRequest(only=[(1, 0)]), "Wait 1 cannot wait for 0 alone"),
-        (ChangeRequest(only=[(2, 3)]), "Instruction 2, v_add_u32_e32 v1, s8, v0, waits for no operation"),
-        (ChangeRequest(relax=[(2, 1)]), "waits for no operation"),
+        (ChangeRequest(only=[(6, 2)]), "Instruction 6, s_waitcnt vmcnt(1), cannot wait for 2 alone"),
+        (ChangeRequest(only=[(6, 7)]), "cannot wait for 7 alone"),
+        (ChangeRequest(only=[(1, 0)]), "cannot wait for 0 alone"),
+        (ChangeRequest(only=[(2, 3)]), "Instruction 2, v_add_u32_e32 v1, s8, v0, cannot wait for 3 alone"),
+        (ChangeRequest(relax=[(2, 1)]), "can leave at most 0 more"),
         (ChangeRequest(relax=[(1, 1)]), "return in any order"),
         (ChangeRequest(relax=[(6, 1000)]), "at most 62 more"),  # vmcnt has six bits on gfx9
         (ChangeRequest(relax=[(8, 16)]), "at most 15 more"),  # lgkmcnt has four
@@ -273,6 +273,8 @@ def test_possible_changes_are_not_refused(asked_trace: Trace) -> None:
     )
     expected = [Move(4, 3), Relax(6, 1), Only(6, (4, 3)), Dpp((7,)), Merge((3, 4, 5))]
     assert asked.changes(asked_trace) == expected
+    words = ("--move=4:3", "--relax=6:1", "--only=6:4", "--only=6:3", "--merge=3:4", "--merge=3:5", "--dpp=7")
+    assert asked.words == words, "a command that predicts the same"
 
 
 def test_a_sample_has_whole_engines() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.base.errors import TraceError
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.session_file import read_session, write_session
@@ -86,6 +87,15 @@ def test_what_does_not_fit_is_left_out() -> None:
     again.open(session.trace.value)
     restore_state(again, orjson.loads(orjson.dumps(state_of(session))))
     assert state_of(again) == state_of(session)
+
+
+def test_every_field_of_an_experiment_is_saved() -> None:
+    session = Session()
+    session.open(open_trace(sample_path(NAME)))
+    session.experiments.set((ChangeRequest(batch=(5,), free=(6,)),))
+    (saved,) = orjson.loads(orjson.dumps(state_of(session)))["experiments"]
+    assert saved.keys() == set(ChangeRequest._fields)
+    assert (saved["batch"], saved["free"]) == ([5], [6])
 
 
 def test_damaged_sessions_are_read_or_refused(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from rcv_py.analysis.program.instruction_classes import PERMUTES, instruction_class
-from rcv_py.analysis.waits.hoisting import is_load, why_not_before
+from rcv_py.analysis.program.instruction_classes import PERMUTES
+from rcv_py.analysis.waits.hoisting import why_not_before
 from rcv_py.analysis.waits.load_batch import load_batches
 from rcv_py.analysis.waits.program_waits import program_waits, wait_pairs
 from rcv_py.analysis.waits.waitcnt.generations import UNORDERED, generation_of
@@ -35,12 +35,11 @@ class ChangeRequest(NamedTuple):
     @property
     def words(self) -> tuple[str, ...]:
         """Return the changes as options of `rcv whatif`."""
+        pairs, rows = ("move", "relax", "only", "merge"), ("batch", "dpp", "free")
         return (
             *(f"--latency={what}={factor:g}" for what, factor in self.latency),
-            *(f"--move={line}:{before}" for line, before in self.move),
-            *(f"--batch={wait}" for wait in self.batch),
-            *(f"--relax={line}:{more}" for line, more in self.relax),
-            *(f"--free={line}" for line in self.free),
+            *(f"--{name}={one}:{other}" for name in pairs for one, other in getattr(self, name)),
+            *(f"--{name}={line}" for name in rows for line in getattr(self, name)),
             *(("--no-barriers",) if self.no_barriers else ()),
             *((f"--more-waves={self.more_waves}",) if self.more_waves else ()),
         )
@@ -49,7 +48,11 @@ class ChangeRequest(NamedTuple):
         """Return the changes; raise UsageError for instructions that cannot be changed so, or never ran."""
         named = [int(what) for what, _ in self.latency if what.isascii() and what.isdigit()]
         pairs = sum((*self.move, *self.only, *self.merge), ())
-        _check(trace, [*named, *self.batch, *self.free, *self.dpp, *pairs, *(wait for wait, _ in self.relax)])
+        rows = [*named, *self.batch, *self.free, *self.dpp, *pairs, *(wait for wait, _ in self.relax)]
+        trace.check_line(*rows)
+        for row in (row for row in rows if not trace.code.hits[row]):
+            text = Message("Instruction {0} never ran, so nothing follows from it.", row)
+            raise UsageError(text, hint="`rcv isa` has hits.")
         changes: list[kinds.Change] = [_latency(*given) for given in self.latency]
         changes += [kinds.Move(*given) for given in self.move]
         changes += [_batch(trace, wait) for wait in self.batch]
@@ -76,10 +79,8 @@ def _impossible(trace: Trace, asked: ChangeRequest) -> Iterator[str]:
         if not texts[line].startswith(PERMUTES):
             yield Message("Instruction {0}, {1}, moves nothing across lanes through LDS.", line, texts[line])
     for pair in asked.merge:
-        one, other = (
-            (instruction_class(texts[row]), is_load(texts[row]), effect(texts[row]).raises) for row in pair
-        )
-        if pair[0] == pair[1] or one != other or not one[-1]:
+        one, other = (texts[row].partition(" ")[0].rstrip("x0123456789") for row in pair)
+        if pair[0] == pair[1] or one != other or not effect(texts[pair[0]]).raises:
             yield Message("Instructions {0} and {1} are not two accesses of one kind.", *pair)
 
 
@@ -89,19 +90,18 @@ def _impossible_waits(trace: Trace, asked: ChangeRequest) -> Iterator[str]:
     effects = [rules.effect(text.strip()) for text in code.text]
     ordered = [{counter for counter, kind in one.raises if kind not in UNORDERED} for one in effects]
     pairs = wait_pairs(program_waits(code, trace.architecture)) if asked.relax else ((), ())
-    for wait in (wait for wait, _ in (*asked.relax, *asked.only) if not effects[wait].waits):
-        yield Message("Instruction {0}, {1}, waits for no operation.", wait, code.text[wait].strip())
     for wait, more in asked.relax:
         found = [ordered[load] for row, load in zip(*pairs, strict=True) if row == wait]
         if found and not any(found):
             yield Message("Wait {0} is for results that return in any order, so none may be left.", wait)
-        most = max(rules.most(counter) - left for counter, left in effects[wait].waits)
+        most = max((rules.most(counter) - left for counter, left in effects[wait].waits), default=0)
         if more > most:
-            yield Message("Wait {0} can leave at most {1} more operations outstanding.", wait, most)
+            why = "Instruction {0}, {1}, can leave at most {2} more operations outstanding."
+            yield Message(why, wait, code.text[wait].strip(), most)
     for wait, load in asked.only:
         if ordered[load].isdisjoint(counter for counter, _ in effects[wait].waits):
-            why = "Wait {0} cannot wait for {1} alone, {2}: no result of it returns in order to the wait."
-            yield Message(why, wait, load, code.text[load].strip())
+            why = "Instruction {0}, {1}, cannot wait for {2} alone: no result of it returns there in order."
+            yield Message(why, wait, code.text[wait].strip(), load)
 
 
 def _together(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, tuple[int, ...]]]:
@@ -130,11 +130,3 @@ def _latency(what: str, factor: float) -> kinds.Latency:
         hint = Message("Name {0}, {1} or an instruction.", ", ".join(kinds.UNITS), MEMORY)
         raise UsageError(Message("There is no memory called {0}.", what), hint=hint)
     return kinds.Latency(units=() if what == MEMORY else (what,), factor=factor)
-
-
-def _check(trace: Trace, lines: Sequence[int]) -> None:
-    trace.check_line(*lines)
-    for line in lines:
-        if not trace.code.hits[line]:
-            text = Message("Instruction {0} never ran, so nothing follows from it.", line)
-            raise UsageError(text, hint="`rcv isa` has hits.")
