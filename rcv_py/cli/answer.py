@@ -469,6 +469,5 @@ def _simple(value: object) -> Any:
     """Paths become texts and the open end of a range null; numbers, texts, flags and lists stay."""
     if isinstance(value, list | tuple):
         return [_simple(item) for item in value]
-    if value is None or value in EVER:
-        return None
-    return value if isinstance(value, bool | int | float | str) else str(value)
+    value = None if value in EVER else value
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

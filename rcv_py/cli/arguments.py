@@ -74,14 +74,13 @@ def speaking(words: list[str]) -> Iterator[list[str]]:
         return
     from rcv_py.base.languages import language_named, use  # noqa: PLC0415 - English needs no catalogue
 
-    known = language_named(name)
     try:
-        os.environ[VARIABLE] = known
-        use(known)
+        os.environ[VARIABLE] = language_named(name)
+        use(os.environ[VARIABLE])
         yield words
     finally:
         speak(None)
-        os.environ.pop(VARIABLE)
+        os.environ.pop(VARIABLE, None)
         os.environ.update({} if before is None else {VARIABLE: before})
 
 

@@ -107,8 +107,7 @@ class Trace(Record):
             return None
         begin, end = max(ends[0], self.span.begin), min(ends[1], self.span.end)
         if begin >= end and self.has_times:
-            hint = Message("It has the cycles {0}.", self.span)
-            raise UsageError("The capture has no cycle in this range.", hint=hint)
+            raise UsageError(Message("The capture has no cycle in this range, only {0}.", self.span))
         return TimeWindow(begin, end)
 
     def wave_row(self, name: str) -> int:

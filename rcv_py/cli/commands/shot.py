@@ -57,19 +57,12 @@ def write(options: ShotOptions, run_files: tuple[Path, ...] = ()) -> None:
     os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
     from rcv_py.ui.shot import Shot, take  # noqa: PLC0415 - Qt is loaded only when it is used
 
-    take(
-        Shot(
-            path=locate(options.folder).capture().resolve(),
-            panel=options.panel,
-            out=options.out,
-            size=options.size,
-            theme=options.theme,
-            scale=options.scale,
-            wave=options.wave,
-            line=options.line,
-            range=options.range,
-            baseline=options.compare,
-            replicate=options.twin,
-            run_files=run_files,
-        )
+    same = ("panel", "out", "size", "theme", "scale", "wave", "line", "range")
+    wanted = Shot(
+        path=locate(options.folder).capture().resolve(),
+        baseline=options.compare,
+        replicate=options.twin,
+        run_files=run_files,
+        **{name: options.values[name] for name in same},
     )
+    take(wanted)
