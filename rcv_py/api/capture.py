@@ -417,4 +417,5 @@ class Capture(CaptureCode):
 
 
 def _requested(latency: Mapping[Any, float] | None = None, *changes: Any, **named: Any) -> ChangeRequest:
-    return ChangeRequest([(str(what), factor) for what, factor in (latency or {}).items()], *changes, **named)
+    named |= zip(ChangeRequest._fields[1:], changes, strict=False)
+    return ChangeRequest(latency=[(str(what), factor) for what, factor in (latency or {}).items()], **named)
