@@ -284,20 +284,26 @@ class TimeAxis(PlainAxis):
         return at[(at >= 0) & (at < width_px)]
 
     def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
-        title = translated(self.title(painter.deviceTransform().m11()))
-        room = width - metrics.horizontalAdvance(title) - 12
         times, step = self.scale_of_time.ticks(self.shown, width)
         per_cycle = width / self.shown.width
         places = [(time - self.shown.begin) * per_cycle for time in times]
         painter.setPen(self._theme.role("line"))
         painter.drawLines([QLineF(x, height - 7, x, height) for x in places])
         painter.setPen(self._theme.role("muted"))
-        widest = metrics.maxWidth()
-        for x, time in zip(places, times, strict=True):
-            text = self.scale_of_time.text(time, step)
-            end = x + 4 + len(text) * widest
-            if end < room or x + 4 + metrics.horizontalAdvance(text) < room:  # measured only if it is near
-                draw_text(painter, QPointF(x + 4, height - 7), text)
+        widest, texts = metrics.maxWidth(), [self.scale_of_time.text(time, step) for time in times]
+        titles = (self.title(painter.deviceTransform().m11()), self.scale_of_time.unit, "")
+        for title in map(translated, titles):  # a shorter one if it leaves no number any room
+            room = width - metrics.horizontalAdvance(title) - 16
+            fitting = [
+                (x, text)
+                for x, text in zip(places, texts, strict=True)
+                # Measured only if it is near.
+                if x + len(text) * widest < room or x + metrics.horizontalAdvance(text) < room
+            ]
+            if fitting or not texts:
+                break
+        for x, text in fitting:
+            draw_text(painter, QPointF(x + 4, height - 7), text)
         draw_text(painter, QRectF(0, 0, width - 6, height - 3), MIDDLE_RIGHT, title)
         painter.setPen(self._theme.role("line"))
         painter.drawLine(QPointF(0, height - 0.5), QPointF(width, height - 0.5))

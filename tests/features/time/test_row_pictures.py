@@ -169,6 +169,18 @@ def test_the_time_of_a_pixel_in_a_picture_is_of_its_own_pixels(
     assert f"cycles · 1 px = {6000 // scale:,} cycles" in drawn
 
 
+def test_an_axis_has_a_number_where_its_title_needs_most_of_it(
+    ui: UiContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    axis, image, drawn = items.TimeAxis(ui.theme), QImage(330, 22, QImage.Format.Format_RGB32), list[str]()
+    monkeypatch.setattr(items, "draw_text", lambda painter, *where: drawn.append(where[-1]))
+    axis.shown = TimeWindow(102_805, 287_539)
+    axis.resize(330, 22)
+    with QPainter(image) as painter:
+        axis.draw(painter, items.small_text(painter), 330, 22)
+    assert drawn == ["200,000", "cycles"]
+
+
 def names_of(ui: UiContext, drawing: str, texts: tuple[str, ...], busy: tuple[int, ...]) -> QImage:
     """The names in 40 px a cycle over nothing; the drawing says when tokens begin."""
     made = replace(drawn(drawing), busy=np.array(busy, np.int32))
