@@ -381,11 +381,7 @@ class WaveQueue:
 
 
 def batches(
-    trace: Trace,
-    rows: Iterable[int] | None = None,
-    *,
-    report: Report = silent,
-    workers: int | None = None,
+    trace: Trace, rows: Iterable[int] | None = None, *, report: Report = silent, workers: int | None = None
 ) -> Iterator[WaveBatch]:
     """Yield the waves at these rows of the index (all by default), in no particular order.
 

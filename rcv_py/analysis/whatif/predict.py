@@ -206,8 +206,7 @@ class Player:
         played = {key: pair for lane in lanes for key, pair in lane.items()}
         return [
             _Compared(
-                [played[unit, guess] for unit in units],
-                [self._least(unit, guess, changes) for unit in units],
+                [played[unit, guess] for unit in units], [self._least(unit, guess, changes) for unit in units]
             )
             for guess, units in firsts.items()
         ]

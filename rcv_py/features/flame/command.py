@@ -73,10 +73,7 @@ def run(options: FlameOptions) -> CommandAnswer:
 
     return CommandAnswer(
         schema=SCHEMA,
-        document=lambda: {
-            **_facts(trace, options, tree.unit, tree.whole(metric)),
-            "frames": table().rows(),
-        },
+        document=lambda: {**_facts(trace, options, tree.unit, tree.whole(metric)), "frames": table().rows()},
         csv=lambda: table().csv(),
         text=text,
         forms={"folded": lambda: "".join(f"{line}\n" for line in folded(trace, tree, metric))},

@@ -164,10 +164,7 @@ class Loader(QObject):
             self._posts.post(partial(self._show_again, replace(stage, name=AGAIN)))
 
         try:
-            with (
-                stoppable(flag),
-                Reducer(trace, rows, held=held, workers=workers, report=report) as found,
-            ):
+            with stoppable(flag), Reducer(trace, rows, held=held, workers=workers, report=report) as found:
                 yield found
         finally:
             self._posts.post(partial(self._show_again, None))
