@@ -123,7 +123,10 @@ def warn(trace: Trace) -> str:
     if len(trace.waves) and not len(trace.code):
         complain(NO_CODE)
         return NO_CODE
-    some = probed(trace)
+    size = np.where(trace.waves.size <= MAX_PROBED_BYTES, trace.waves.size, 0)
+    rows = np.argsort(-size, kind="stable")[:PROBED_WAVES]
+    rows = rows[size[rows] > 0]
+    some = [trace.reader.read(np.sort(rows).tolist())] if len(rows) else []
     if lost := UNMATCHED.of(trace, some).sentence:
         complain(lost)
     match = MATCH.of(trace, some)
@@ -132,14 +135,6 @@ def warn(trace: Trace) -> str:
     remedy = f"{translated(CONSEQUENCE)} {translated(REMEDY)}"
     complain(f"{match.sentence} {match.examples_text(trace.code)}", remedy)
     return match.sentence
-
-
-def probed(trace: Trace) -> list[WaveBatch]:
-    """Read a few waves, to see whether they and the instructions belong together."""
-    size = np.where(trace.waves.size <= MAX_PROBED_BYTES, trace.waves.size, 0)
-    rows = np.argsort(-size, kind="stable")[:PROBED_WAVES]
-    rows = rows[size[rows] > 0]
-    return [trace.reader.read(np.sort(rows).tolist())] if len(rows) else []
 
 
 UNREADABLE = "No wave could be read; `rcv info --read` says why."

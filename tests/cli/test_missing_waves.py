@@ -115,7 +115,7 @@ def test_a_comparison_names_the_side_without_waves(tmp_path: Path, sides: str, n
     assert (document["verdict"], document["kernel"]) == ("not comparable", None)
 
 
-@pytest.mark.parametrize("command", ["info", "triage", "summary"])
+@pytest.mark.parametrize("command", ["triage", "summary"])
 def test_executions_without_an_instruction_are_counted_where_numbers_lack_them(
     tmp_path: Path, command: str
 ) -> None:

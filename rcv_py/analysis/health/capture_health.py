@@ -56,17 +56,11 @@ def health_notes(
     `other` is another capture of the same instructions.
     """
     match, ends, lost, ways = (None if ask is None else ask(reduction) for reduction in OF_WAVES)
-    first = (
-        missing.placeholder,
-        missing.markers,
-        missing.lost_markers,
-        missing.unreadable,
-        missing.no_costs,
-        missing.clocks,
-    )
+    of_waves = (missing.placeholder, missing.markers, missing.lost_markers)
+    of_tables = (missing.unreadable, missing.no_costs, missing.clocks)
     last = (concurrent_kernels, debug_info, sources, underfilled, tail, missing.counters, missing.not_traced)
     notes = (
-        *(check(trace) for check in first),
+        *(check(trace) for check in (*of_waves, *of_tables)),
         None if match is None else missing.wrong_code(trace, match),
         buffer(trace, ends),
         missing.lost_files(trace, unread),

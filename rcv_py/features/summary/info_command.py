@@ -10,7 +10,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from rcv_py.analysis.cost.pc_samples import StallReasons
-from rcv_py.analysis.health.missing import NOT_CAPTURED, UNMATCHED
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import (
@@ -25,7 +24,7 @@ from rcv_py.base.text import (
     short_kernel,
 )
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable
-from rcv_py.cli.opening import all_captures, batches, below, markers, opened, probed
+from rcv_py.cli.opening import all_captures, batches, below, markers, opened
 from rcv_py.cli.terminal import bold
 from rcv_py.features.summary import info_result
 from rcv_py.features.summary.options import InfoOptions
@@ -85,9 +84,6 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
             notes |= batch.notes
         spans = markers(trace).problems if trace.has_shader_data else ()
         trace = replace(trace, problems=(*trace.problems, *trace.wave_problems(missing, notes), *spans))
-    if lost := UNMATCHED.of(trace, probed(trace) if len(trace.code) else ()).sentence:
-        found = Problem(Severity.ERROR, "code.json", lost, NOT_CAPTURED)
-        trace = replace(trace, problems=(*trace.problems, found))
     run = facts_about(trace)
     said = (Problem(Severity.WARNING, "", text, "Copy the file again.") for text in run.damage)
     trace = replace(trace, problems=(*trace.problems, *said))
