@@ -29,8 +29,8 @@ class WaveEvents(ColumnTable):
     workgroup: np.ndarray  # int64, -1 if unknown
     cluster: np.ndarray  # int64, -1 if unknown
     names: Mapping[int, str] = field(default_factory=dict)  # kernel id to symbol
-    start: int = NEVER  # cycles, aligned: the first begin of a traced wave
     stop: int = 0  # cycles, aligned: the last end of a traced wave
+    start: int = NEVER  # cycles, aligned: the first begin of a traced wave
 
 
 class HardwareEvents(Value):

@@ -102,13 +102,12 @@ class Trace(Record):
                 raise UsageError(Message("The capture has no instruction {0}.", line), hint=hint)
 
     def within(self, ends: tuple[int, int] | None) -> TimeWindow | None:
-        """Return the part of the capture in a range of cycles, None for None; UsageError if no cycle is."""
+        """Return the part of the capture in a range of cycles, else a cycle beside it; None for None."""
         if ends is None:
             return None
         begin, end = max(ends[0], self.span.begin), min(ends[1], self.span.end)
-        if begin >= end and self.has_times:
-            raise UsageError(Message("The capture has no cycle in this range, only {0}.", self.span))
-        return TimeWindow(begin, end)
+        beside = ends[0] if ends[0] >= self.span.end else ends[1] - 1  # nothing is there
+        return TimeWindow(begin, end) if begin < end else TimeWindow(beside, beside + 1)
 
     def wave_row(self, name: str) -> int:
         """Return the index row of a wave by its name, such as se0/simd2/slot5/wv3.

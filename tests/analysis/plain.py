@@ -109,7 +109,7 @@ def _index(tree: Any, folder: Path, shift: dict[int, int]) -> WaveIndex:
     )
 
 
-def _events(data: Any, shift: dict[int, int], stop: int) -> WaveEvents:
+def _events(data: Any, shift: dict[int, int], ends: tuple[int, int]) -> WaveEvents:
     rows = [
         (row[0] + shift.get(int(se), 0), row[4], int(se), row[1] >> 7, row[1] & 127, row[2], row[3], row[5])
         for se, events in data.items()
@@ -129,7 +129,7 @@ def _events(data: Any, shift: dict[int, int], stop: int) -> WaveEvents:
         none,
         none,
         {int(k): v for k, v in data.get("dispatches", {}).items()},
-        stop,
+        *ends,
     )
 
 
@@ -189,7 +189,9 @@ def read(folder: Path) -> tuple[Trace, tuple[WaveBatch, ...]]:
     files: list[str] = []
     code = _code(_json(folder, "code.json")["code"] or [], files)
     index = _index(names.get("wave_filenames"), folder, shift)
-    occupancy = _events(_json(folder, "occupancy.json"), shift, int(index.end.max(initial=0)))
+    occupancy = _events(
+        _json(folder, "occupancy.json"), shift, (int(index.end.max()), int(index.begin.min()))
+    )
     reader = _Reader(folder, index, shift, code)
     trace = Trace(
         folder,

@@ -52,7 +52,7 @@ ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
         "--by iterations --sort cycles --top 4",
     ),
     "range": ("--top 3", "--top 0 --between 1:3"),
-    "whatif": ("", "--latency memory=0.5 --no-barriers --dpp 4 --only 5:4 --merge 4:5", "--path --top 5"),
+    "whatif": ("", "--latency memory=0.5 --no-barriers --free {line}", "--path --top 5"),
     "bubbles": ("--top 4", "--rule reference --top 4"),
     "latency": (
         *("--top 4", "--by memory --top 4", "--by memory --waits --top 4", "--by access --top 4"),

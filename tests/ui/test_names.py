@@ -105,8 +105,7 @@ def test_only_documents_use_the_names_of_states_in_capitals() -> None:
     data = {
         "model.kinds", "ui.core.theme", "results.tables", "export.tables",
         "export.traces.perfetto", "features.summary.result", "features.waves.report",
-        "features.waves.result", "features.occupancy.panel", "features.compare.panel",
-        "work.occupancy",
+        "features.waves.result", "ui.plot.curves", "work.occupancy",
     }  # fmt: skip
     users = {module.name for module in modules().values() if re.search(r"\bstate\.name\b", module.text)}
     assert users <= data

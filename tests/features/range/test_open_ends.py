@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_runs import printed, printed_json, refused
+from tests.support.command_runs import printed, printed_json
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path
 
@@ -51,9 +51,10 @@ def test_an_open_end_is_null_among_the_arguments(folder: Path, command: str) -> 
 
 
 @pytest.mark.parametrize("command", RANGED)
-def test_a_range_outside_of_the_capture_is_refused(folder: Path, command: str) -> None:
-    _, last = _span(folder)
-    assert "no cycle in this range" in refused(*command.split(), folder, "--from", last + 1)
+def test_a_range_outside_of_the_capture_is_a_cycle_beside_it(folder: Path, command: str) -> None:
+    first, last = _span(folder)
+    for words, begin in ((("--from", last + 1), last + 1), (("--to", first - 1), first - 2)):
+        assert printed_json(*command.split(), folder, *words)["range"] == [begin, begin + 1]
 
 
 def test_a_share_is_of_the_cycles_of_the_capture(folder: Path) -> None:
