@@ -47,7 +47,7 @@ def test_busy_cycles_of_simds(batches: tuple[WaveBatch, ...], beyond: Any) -> No
 def test_occupancy_in_the_summary(trace: Trace, batches: tuple[WaveBatch, ...], beyond: Any) -> None:
     summary = summary_by(None).of(trace, batches)
     value = {fact.id: fact.value for fact in summary.facts}
-    assert summary.fact("waves_traced").of == f"of {beyond['waves_total']} waves on the device"
+    assert summary.fact("waves_traced").of == f"of {beyond['waves_total']} waves that the trace saw"
     assert (value["duration"], value["peak_waves"]) == (beyond["span"], beyond["peak_waves"])
     assert value["mean_waves"] == pytest.approx(beyond["avg_waves"], abs=0.005)
     assert 100 * value["tail"] / value["duration"] == pytest.approx(beyond["tail_below_half_pct"], abs=0.005)
