@@ -102,7 +102,7 @@ class Trace(Record):
                 raise UsageError(Message("The capture has no instruction {0}.", line), hint=hint)
 
     def within(self, ends: tuple[int, int] | None) -> TimeWindow | None:
-        """Return the part of the capture in a range of cycles, else a cycle beside it; None for None."""
+        """Return a range of cycles, cut to the capture; a cycle beside it if they do not meet."""
         if ends is None:
             return None
         begin, end = max(ends[0], self.span.begin), min(ends[1], self.span.end)

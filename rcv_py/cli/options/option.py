@@ -132,7 +132,7 @@ def mapping(text: str) -> str:
 
 
 def named_path(text: str) -> Path:
-    """Return a path; an empty one would be the current folder."""
+    """Return a path; raise UsageError if it is empty, because that would mean the current folder."""
     if not text:
         raise UsageError("A path is empty.", hint="Is a variable unset? `.` is the current folder.")
     return Path(text)
