@@ -74,8 +74,8 @@ def segment(tokens: int, seed: int) -> RowSegment:
     offset = np.cumsum(length + random.integers(0, 3, tokens) * 4) - length
     end = int(offset[-1] + length[-1])
     kind = random.choice([2, 3, 5, 6, 6, 6, 9, 13], tokens).astype(np.uint8)
-    columns = (offset, stall, length - stall)
-    made = Tokens(0, *(column.astype(np.int32) for column in columns), kind, np.zeros(tokens, np.int16))
+    starts, stalls, busy = (column.astype(np.int32) for column in (offset, stall, length - stall))
+    made = Tokens(0, starts, stalls, busy, kind, np.zeros(tokens, np.int16))
     edges = np.append(0, np.sort(random.integers(1, end, tokens // 2))).astype(np.int32)
     states = States(0, edges, random.integers(1, 5, len(edges)).astype(np.uint8), end)
     return RowSegment(0, end, made, states, build(made, states))

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from bench.table import Options, Row, measure
@@ -64,7 +65,7 @@ def captures(is_full: bool) -> Iterable[tuple[str, Callable[[Path], None], bool]
         yield f"raw, {SEVERAL} x {BUFFER >> 20} MiB", lambda folder: written(folder, SEVERAL), False
     for generation in GENERATIONS:
         name = f"raw RDNA {BUFFER >> 20} MiB, gfx{generation}"
-        yield name, lambda folder, generation=generation: written_rdna(folder, generation), True
+        yield name, partial(written_rdna, generation=generation), True
 
 
 @measure("raw-open")

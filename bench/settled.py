@@ -10,6 +10,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from operator import methodcaller
 from pathlib import Path
 
 from bench.folders import SHIPPED, large_folder, recorded
@@ -94,7 +95,7 @@ def whole(options: Options) -> Iterator[Row]:
         for step in STEPS:
             told = [run for run in runs if step in run.said]  # a small capture may have nothing to predict
             if told:
-                yield Row(f"{name}: {step}", median(told, lambda seen, step=step: seen.at(step)), None, "s")
+                yield Row(f"{name}: {step}", median(told, methodcaller("at", step)), None, "s")
         ratio = median(runs, lambda seen: seen.at("settled") / seen.at("findings"))
         yield Row("  settled / findings", ratio, ALL_FINDINGS)
         yield Row("  CPU", median(runs, lambda seen: seen.cpu_at("settled")), None, "s")
@@ -180,7 +181,7 @@ def workers(options: Options) -> Iterator[Row]:
             seconds = []
             for count in (1, 2):
                 began = time.perf_counter()
-                for _batch in batches(trace, workers=count, lod=True):
+                for _batch in batches(trace, workers=count):
                     pass
                 seconds.append(time.perf_counter() - began)
             ratios.append(seconds[1] / seconds[0])
