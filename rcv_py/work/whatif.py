@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib.util import find_spec
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from rcv_py.analysis.whatif.ceilings import Ceilings
 from rcv_py.analysis.whatif.experiments import MAX_TOKENS, SampledWaves, sample
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import streams
+from rcv_py.base.machine.compiled import numba_module
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.base.text import Message
 from rcv_py.formats.uiout.run_files import facts_about
@@ -108,4 +110,5 @@ def with_predictions(
     seconds = START_S + plays * TOKEN_S * (1 if find_spec("numba") else PLAIN)
     if predict is None and seconds > QUICK_S:
         return replace(found, not_replayed=Message(TOO_LONG, seconds))
+    Thread(target=numba_module).start()  # a sixth of a second, beside the reading of waves
     return predicted(found, player or player_of(trace, played, held, report), report)

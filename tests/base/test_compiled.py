@@ -36,7 +36,7 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a kernel; the user's cache folder lies beside it."""
     if not compiled.IS_COMPILED:
         pytest.skip("numba is not installed")
-    monkeypatch.setattr(compiled._numba().config, "CACHE_DIR", "")
+    monkeypatch.setattr(compiled.numba_module().config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "platform", "linux")
     (tmp_path / "room").mkdir()
@@ -65,12 +65,12 @@ def test_machine_code_is_kept_in_the_users_folder_and_nowhere_else(room: Path) -
     kept = [path.name for path in compiled.cache_folder(room).rglob("*") if path.is_file()]
     assert len([name for name in kept if not name.endswith(".lock")]) == 2, kept
     assert list(room.rglob("*.nb?")) == []
-    assert compiled._numba().config.CACHE_DIR == "", "others keep theirs where they did"
+    assert compiled.numba_module().config.CACHE_DIR == "", "others keep theirs where they did"
 
 
 def test_kernels_that_threads_begin_together_keep_their_own_folders(room: Path, tmp_path: Path) -> None:
     """Numba reads its folder twice: between, another thread must not change it."""
-    config = compiled._numba().config
+    config = compiled.numba_module().config
     read: list[tuple[str, str, str]] = []
 
     class Code:
@@ -143,13 +143,13 @@ def test_a_kernel_takes_columns_of_other_types_later(room: Path) -> None:
 
 
 def test_numba_is_left_as_it_was(room: Path) -> None:
-    rule = compiled._numba().types.Function.get_call_type
+    rule = compiled.numba_module().types.Function.get_call_type
     assert doubles(room)
-    assert compiled._numba().types.Function.get_call_type is rule
+    assert compiled.numba_module().types.Function.get_call_type is rule
 
 
 def test_a_numba_that_cannot_be_imported_is_none(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "_numba", lambda: None)
+    monkeypatch.setattr(compiled, "numba_module", lambda: None)
     assert doubles(room)
     assert not compiled.cache_folder(room).exists()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from msgspec.structs import replace
@@ -192,7 +192,9 @@ class Player:
         self, pool: Executor, guesses: Sequence[Guess], changes: Sequence[Change]
     ) -> list[_Compared]:
         """Play all units under each guess."""
-        firsts = {guess: self._alike(pool, guess) for guess in guesses}
+        # Threads share the guesses, or the units of a single one.
+        mapped, each = (map, pool.map) if len(guesses) > 1 else (pool.map, map)
+        firsts = dict(zip(guesses, each(partial(self._alike, mapped), guesses), strict=True))
         checkpoint()
         own: dict[tuple[PlayedUnit, int], list[Guess]] = {}
         for guess, units in firsts.items():
@@ -216,12 +218,12 @@ class Player:
         base, before = unit.unchanged(guess, _times(changes))
         return self._ceilings().least(unit.stream, base, before.span, changes)
 
-    def _alike(self, pool: Executor, guess: Guess) -> list[PlayedUnit]:
+    def _alike(self, mapped: Callable[..., Iterable[Recording]], guess: Guess) -> list[PlayedUnit]:
         """Return for each unit the first one with the same recording: equal units are played once."""
         if guess not in self._firsts:
             checkpoint()
             found: list[PlayedUnit] = []
-            made = pool.map(lambda unit: unit.recording(guess), self._units)
+            made = mapped(lambda unit: unit.recording(guess), self._units)
             for unit, own in zip(self._units, made, strict=True):
                 same = (one for one in dict.fromkeys(found) if _plays_as(own, one.recording(guess)))
                 found.append(next(same, unit))

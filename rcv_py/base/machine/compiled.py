@@ -68,7 +68,7 @@ def kernel(function: Callable[P, R], *, begins_plain: bool = False) -> Callable[
 
 
 @cache
-def _numba() -> Any:
+def numba_module() -> Any:
     """Return numba; None if this Python or this numpy is too new for it."""
     with suppress(ImportError):
         import numba  # noqa: PLC0415 - a third of a second
@@ -78,15 +78,15 @@ def _numba() -> Any:
 
 
 def _compiled_part(function: Callable[..., Any]) -> Any:
-    made: Any = _numba().njit(_with_parts(function), forceinline=True, no_cpython_wrapper=True, **PLAIN)
+    made: Any = numba_module().njit(_with_parts(function), forceinline=True, no_cpython_wrapper=True, **PLAIN)
     # It is compiled once, and not again for each literal argument of a call.
-    unliteral, found = _numba().types.unliteral, made.get_call_template
+    unliteral, found = numba_module().types.unliteral, made.get_call_template
     made.get_call_template = lambda values, named: found(tuple(map(unliteral, values)), named)
     return made
 
 
 def _compiled_prefetch(_: Callable[..., Any]) -> Any:
-    types: Any = _numba().types
+    types: Any = numba_module().types
     from llvmlite import ir  # type: ignore[import-untyped]  # noqa: PLC0415 - as numba
     from numba.extending import intrinsic  # noqa: PLC0415
 
@@ -145,7 +145,7 @@ class _Compiled:
             if self._left > 0 and (size := _size(values)) <= FEW:
                 self._left -= size
                 return plain(*values)
-            if _numba() is None:
+            if numba_module() is None:
                 return plain(*values)
             types = _types(values)
             if self._code is not None and types in self._known:
@@ -164,11 +164,11 @@ class _Compiled:
     def _first(self, types: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         """Call it with arguments whose types may need compilation."""
         with _FOLDER_LOCK:
-            chosen = _numba().config.CACHE_DIR  # by the user
+            chosen = numba_module().config.CACHE_DIR  # by the user
         folder = Path(chosen) if chosen else cache_folder(Path(self._function.__code__.co_filename).parent)
         code = self._code
         if code is None:
-            code = _numba().njit(_with_parts(self._function), nogil=True, **PLAIN)
+            code = numba_module().njit(_with_parts(self._function), nogil=True, **PLAIN)
             if self._is_kept:
                 _keep(code, folder)
             self._code = code  # only now, else another thread would compile it and keep nothing
@@ -234,7 +234,7 @@ def _quickly(code: Callable[..., Any], values: tuple[Any, ...]) -> Any:
 
 def _keep(code: Any, folder: Path) -> None:
     """Let a function cache its machine code in a folder; functions of other programs keep theirs."""
-    config = _numba().config
+    config = numba_module().config
     with _FOLDER_LOCK, suppress(OSError, RuntimeError):  # no writable folder
         before = config.CACHE_DIR
         try:
