@@ -177,9 +177,10 @@ class Reducer(Answers):
 
     def __exit__(self, *_: object) -> None:
         self._is_open, self._report = False, silent  # the listener is gone
-        self._close()
+        self.end_processes()
 
-    def _close(self) -> None:
+    def end_processes(self) -> None:
+        """Free the memory of the processes; the next reduction starts others."""
         if self._pool is not None:
             self._pool.close()
             self._pool = None
@@ -196,7 +197,7 @@ class Reducer(Answers):
                 made = self._once(reductions, rows, self._strips(is_together))
         finally:
             if not self._is_open:
-                self._close()
+                self.end_processes()
         self.missing = dict(sorted((self.missing | made.missing).items()))
         self.doubtful = dict(sorted((self.doubtful | made.doubtful).items()))
         return made.parts

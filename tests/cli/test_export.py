@@ -4,7 +4,9 @@ import gzip
 import io
 import json
 import os
+from multiprocessing import active_children
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,8 @@ from rcv_py.cli.main import main
 from rcv_py.cli.terminal import progress
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.open import open_trace
+from rcv_py.work import load
+from rcv_py.work.reduce import Reducer
 from tests.export.perfetto_reader import read
 from tests.support.plain_capture import plain
 from tests.support.programs import Terminal
@@ -139,6 +143,28 @@ def test_a_bug_in_one_report_does_not_cost_the_others(
     assert "ZeroDivisionError" in text.err
     assert "this is a bug" in text.err
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["index.html", f"{good.name}.html"]
+
+
+def test_the_processes_of_a_report_end_before_remedies_are_replayed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    alive: list[int] = []
+    predicted, ended = report_command.with_predictions, Reducer.end_processes
+
+    def noted(*given: Any, **named: Any) -> Any:
+        alive.append(len(active_children()))
+        return predicted(*given, **named)
+
+    def first(reducer: Reducer) -> None:
+        alive.append(len(active_children()))
+        ended(reducer)
+
+    monkeypatch.setattr(load, "IN_PROCESS_BYTES", 0)
+    monkeypatch.setattr(report_command, "with_predictions", noted)
+    monkeypatch.setattr(Reducer, "end_processes", first)
+    made = report_command.made(sample_path("matmul_tiled"), ".html", workers=2)
+    assert made.page
+    assert alive[:2] == [2, 0]
 
 
 def test_names_of_reports_do_not_meet(tmp_path: Path) -> None:

@@ -112,6 +112,18 @@ def test_what_was_not_asked_for_is_looked_for_when_it_is_wanted(early: Trace, ti
     assert not active_children()
 
 
+def test_processes_end_on_request_and_start_again_when_they_are_needed(early: Trace, tiny: None) -> None:
+    one, other = BOTH
+    with Reducer(early, workers=1) as reducer:
+        first = reducer.of(one)
+        assert active_children()
+        reducer.end_processes()
+        assert not active_children()
+        assert not differences(reducer.of(other), answered(early).of(other))
+        assert not differences(first, reducer.of(one))
+    assert not active_children()
+
+
 def test_nothing_is_looked_for_twice(early: Trace) -> None:
     watched = Watched(early.reader)
     trace = replace(early, reader=watched)

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING
-from rcv_py.analysis.whatif.predict import Player
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.record import Value
@@ -196,18 +195,16 @@ def made(
 ) -> Outcome:
     """Return the page about a capture, or why there is none; `workers` processes read its waves."""
 
-    def play() -> Player:
-        return quick_player(trace)
-
-    def rank(found: Findings) -> Findings:
-        return with_predictions(trace, found, predict=predict, player=inputs.player)
+    def rank(unranked: Findings) -> Findings:
+        found.end_processes()  # a replay takes as much memory as they do
+        return with_predictions(trace, unranked, predict=predict, player=inputs.player)
 
     try:
         trace = open_trace(folder, cache=cache)
         facts = facts_about(trace, given)
         with Reducer(trace, workers=workers, report=report) as found:
             inputs = ReportInputs(found, facts=facts, waves=waves)
-            inputs.play, inputs.rank = play if predict else None, rank
+            inputs.play, inputs.rank = partial(quick_player, trace) if predict else None, rank
             inputs.notes = NotePlaces.of(trace).read().notes
             inputs.ask(OF_PAGE if is_interactive else ())
             row, counted = files.entry(inputs, ""), wave_facts(inputs.choice, len(trace.waves))
