@@ -22,9 +22,9 @@ from rcv_py.work.load import batches
 
 SMALL = "pa_mqa_small"
 SMALL_RUNS, LARGE_RUNS = 5, 3
-FIRST_F, SETTLED_F, CPU_F = 1.3, 1.6, 1.8  # of the bare window, small capture
+FIRST_F, FINDINGS_F, CPU_F = 1.3, 1.6, 1.8  # of the bare window, small capture
 DRAWN_O = {100: 0.6, 500: 0.5, 1500: 0.45}  # of parsing, by megabytes
-SETTLED_O = {100: 1.5, 500: 1.2, 1500: 1.1}
+FINDINGS_O = {100: 1.5, 500: 1.2, 1500: 1.1}
 CPU_O = 2.5
 WINDOW_MB, TOKEN_BYTES = 250, 35  # peak memory of all processes: so much, and so much a token
 COMMAND_MB = 400  # peak memory of `rcv triage --all` and `rcv report`, whatever the size
@@ -54,6 +54,11 @@ def memory_row(name: str, runs: list[Seen], folder: Path) -> Row:
     return Row(f"  peak memory, {name}", median(runs, lambda seen: seen.peak / 1e6), limit, "MB", 0)
 
 
+def settled_row(runs: list[Seen]) -> Row:
+    ratio = median(runs, lambda seen: seen.at("settled") / seen.at("findings"))
+    return Row("  settled, predictions included / findings", ratio, ALL_FINDINGS)
+
+
 @measure("settled-small")
 def small(options: Options) -> Iterator[Row]:
     """The smallest recorded capture beside a bare window, in turn."""
@@ -64,14 +69,13 @@ def small(options: Options) -> Iterator[Row]:
     for _ in range(SMALL_RUNS):
         bares.append(watch(["-m", "bench.real", "bare"]))
         runs.append(view(folder))
-    wall = median(bares, lambda seen: seen.at("settled"))
-    cpu = median(bares, lambda seen: seen.cpu_at("settled"))
+    wall, cpu = (median(bares, methodcaller(name, "settled")) for name in ("at", "cpu_at"))
     yield Row("F: bare window of Qt and pyqtgraph", 1000 * wall, None, "ms", 0)
     yield Row("  its CPU", 1000 * cpu, None, "ms", 0)
     yield Row("  its memory", median(bares, lambda seen: seen.peak / 1e6), None, "MB", 0)
-    yield Row(f"first picture / F, {name}", median(runs, lambda seen: seen.at("first")) / wall, FIRST_F)
-    yield Row(f"settled / F, {name}", median(runs, lambda seen: seen.at("settled")) / wall, SETTLED_F)
-    yield Row(f"  CPU / CPU of F, {name}", median(runs, lambda seen: seen.cpu_at("settled")) / cpu, CPU_F)
+    yield Row(f"first picture / F, {name}", median(runs, methodcaller("at", "first")) / wall, FIRST_F)
+    yield Row(f"findings / F, {name}", median(runs, methodcaller("at", "findings")) / wall, FINDINGS_F)
+    yield Row(f"  CPU / CPU of F, {name}", median(runs, methodcaller("cpu_at", "findings")) / cpu, CPU_F)
     yield memory_row(name, runs, folder)
 
 
@@ -96,12 +100,11 @@ def whole(options: Options) -> Iterator[Row]:
             told = [run for run in runs if step in run.said]  # a small capture may have nothing to predict
             if told:
                 yield Row(f"{name}: {step}", median(told, methodcaller("at", step)), None, "s")
-        ratio = median(runs, lambda seen: seen.at("settled") / seen.at("findings"))
-        yield Row("  settled / findings", ratio, ALL_FINDINGS)
-        yield Row("  CPU", median(runs, lambda seen: seen.cpu_at("settled")), None, "s")
+        yield settled_row(runs)
+        yield Row("  CPU", median(runs, methodcaller("cpu_at", "settled")), None, "s")
         yield Row("  peak memory", median(runs, lambda seen: seen.peak / 1e6), None, "MB", 0)
         if others:
-            ours, theirs = (median(of, lambda seen: seen.at("settled")) for of in (runs, others))
+            ours, theirs = (median(of, methodcaller("at", "settled")) for of in (runs, others))
             yield Row("  RCV: settled", theirs, None, "s")
             yield Row("  RCV: peak memory", median(others, lambda seen: seen.peak / 1e6), None, "MB", 0)
             yield Row("  settled / RCV", ours / theirs, None)
@@ -126,16 +129,20 @@ def sizes(options: Options) -> tuple[int, ...]:
 
 def one_large(folder: Path, megabytes: int, name: str) -> Iterator[Row]:
     parses, runs = [], []
-    for _ in range(LARGE_RUNS if megabytes == min(SETTLED_O) else 1):
-        parses.append(in_child("parse", folder))
-        runs.append(view(folder))
+    with new_home() as home:
+        view(SHIPPED, home=home)  # compiles what predicts
+        for _ in range(LARGE_RUNS if megabytes == min(FINDINGS_O) else 1):
+            parses.append(in_child("parse", folder))
+            runs.append(view(folder, home=home))
     parse, parse_cpu = map(statistics.median, zip(*parses, strict=True))
     yield Row(f"O: orjson.loads, {name}", parse, None, "s")
-    yield Row(f"first picture, {name}", median(runs, lambda seen: seen.at("first")), None, "s")
-    yield Row(f"drawn / O, {name}", median(runs, lambda seen: seen.at("drawn")) / parse, DRAWN_O[megabytes])
-    settled = median(runs, lambda seen: seen.at("settled")) / parse
-    yield Row(f"settled / O, {name}", settled, SETTLED_O[megabytes])
-    yield Row(f"  CPU / O, {name}", median(runs, lambda seen: seen.cpu_at("settled")) / parse_cpu, CPU_O)
+    yield Row(f"first picture, {name}", median(runs, methodcaller("at", "first")), None, "s")
+    yield Row(f"drawn / O, {name}", median(runs, methodcaller("at", "drawn")) / parse, DRAWN_O[megabytes])
+    findings = median(runs, methodcaller("at", "findings")) / parse
+    yield Row(f"findings / O, {name}", findings, FINDINGS_O[megabytes])
+    cpu = median(runs, methodcaller("cpu_at", "findings")) / parse_cpu
+    yield Row(f"  CPU / O, {name}", cpu, CPU_O)
+    yield settled_row(runs)
     yield memory_row(name, runs, folder)
     gap = 1000 * median(runs, lambda seen: seen.said["gap_stream"])
     yield Row(f"longest gap while streaming, {name}", gap, GAP_MS, "ms", 0)
