@@ -152,7 +152,7 @@ def test_a_prediction_has_a_range_and_says_what_it_assumes() -> None:
     player = Player(streams(trace, trace.reader.read(rows).waves))
     found = player.predict([Latency(units=("vmem",), factor=0.5)])
     assert found.low <= found.share <= found.high < 0
-    assert found.text == "latency of vmem × 0.5"
+    assert found.text == "latency of VMEM × 0.5"
     assert len(found.guesses) == 5
     none = player.predict([])
     assert (none.low, none.share, none.high) == (0, 0, 0)

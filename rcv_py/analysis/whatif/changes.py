@@ -70,7 +70,7 @@ class Latency(Change):
 
     @property
     def text(self) -> str:
-        what = named(self.lines) or " and ".join(self.units) or "memory"
+        what = named(self.lines) or " and ".join(map(str.upper, self.units)) or "memory"
         if self.cycles is None:
             return Message("latency of {0} × {1:g}", what, self.factor)
         if not self.cycles:

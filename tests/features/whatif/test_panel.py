@@ -70,7 +70,7 @@ def test_the_best_row_of_a_finding_gains_what_findings_predict(shown: WhatIfPane
 
 def test_a_slider_is_an_experiment(shown: WhatIfPanel, qtbot: QtBot) -> None:
     shown.controls.sliders["vmem"].setValue(5)
-    wanted = "latency of vmem × 0.5"
+    wanted = "latency of VMEM × 0.5"
     qtbot.waitUntil(lambda: bool(shown.experiments) and shown.experiments[0].text == wanted)
     qtbot.waitUntil(lambda: shown.experiments[0].changes in shown.known)
     assert shown.known[shown.experiments[0].changes].share < 0
