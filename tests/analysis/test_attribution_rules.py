@@ -298,6 +298,12 @@ def test_a_barrier_is_charged_to_what_the_last_wave_did_longest_meanwhile() -> N
     assert table[4, Cause.SLEEP] == (64, -1)
 
 
+@pytest.mark.parametrize("text", ["s_sleep 9", "s_sleep_var s0", "s_monitor_sleep 0x8001"])
+def test_every_form_of_sleep_is_charged_to_itself(text: str) -> None:
+    table = stalled(["; k", "s_mov_b32 s0, 0", text], [(1, 0, 0, 4), (2, 4, 400, 4)])
+    assert table == {(2, Cause.SLEEP): (400, -1)}
+
+
 def test_a_barrier_that_opened_long_after_the_last_traced_arrival_blames_nobody() -> None:
     texts = ["; k", "s_mov_b32 s0, 0", "s_barrier"]
     waves = [[(1, 0, 0, 4), (2, 4, 400, 0)], [(1, 0, 0, 4), (2, 100, 304, 0)]]

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from rcv_py.analysis.attribution.instruction_help import KINDS, instruction_help, what_it_does
+from rcv_py.analysis.program.instruction_classes import InstructionClass
 from rcv_py.base.tables import table
 from rcv_py.features.isa.help_result import asked
+from rcv_py.formats.isa.program import Category, category_of
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable
 from tests.support.fixtures import fixture_of_each
@@ -22,6 +24,12 @@ GFX942, GFX950 = (architecture_of(9, target) for target in ("gfx942", "gfx950"))
 GFX1200 = architecture_of(12, "gfx1200")
 
 
+def llvm_names() -> set[str]:
+    """Mnemonics of LLVM for gfx9 to gfx1250."""
+    rows = gzip.decompress(Path(__file__).with_name("operands.tsv.gz").read_bytes()).decode().splitlines()
+    return {row.split("\t")[0].split(" ")[0] for row in rows}
+
+
 def test_something_is_known_of_every_mnemonic(code: CodeTable) -> None:
     texts = {text.strip() for text, is_label in zip(code.text, code.is_label, strict=True) if not is_label}
     assert texts
@@ -29,9 +37,7 @@ def test_something_is_known_of_every_mnemonic(code: CodeTable) -> None:
 
 
 def test_something_is_known_of_every_mnemonic_of_every_target() -> None:
-    """Of LLVM for gfx9 to gfx1250."""
-    rows = gzip.decompress(Path(__file__).with_name("operands.tsv.gz").read_bytes()).decode().splitlines()
-    names = {row.split("\t")[0].split(" ")[0] for row in rows}
+    names = llvm_names()
     assert len(names) > 2000
     assert not sorted(name for name in names if not what_it_does(name))
 
@@ -59,6 +65,17 @@ def test_all_alternatives_of_a_family_begin_alike_where_the_first_one_names_a_ki
         ("s_setreg_imm32_b32 hwreg(HW_REG_MODE), 0", "Writes a hardware register"),
         ("v_accvgpr_mov_b32 a0, a1", "Copies an accumulation register."),
         ("v_add_f32_sdwa v0, v1, v2", "(add), of floats."),
+        ("s_barrier_wait -1", "Waits until all waves of the workgroup have arrived."),
+        ("s_barrier_signal -1", "does not wait"),
+        ("s_barrier_signal_isfirst -1", "does not wait"),
+        ("s_barrier_leave", "Takes the wave out of a named barrier."),
+        ("s_wait_idle", "Waits until the wave has nothing outstanding."),
+        ("s_wait_event 0x1", "Waits for an event"),
+        ("s_wait_loadcnt 0x0", "Waits until at most that many operations"),
+        ("s_set_inst_prefetch_distance 0x1", "how far ahead of the wave"),
+        ("s_inst_prefetch 0x1", "how far ahead of the wave"),
+        ("s_prefetch_inst s[0:1], 0x0, null, 0", "Prefetches instructions"),
+        ("s_prefetch_data s[0:1], 0x0, null, 0", "Prefetches data"),
     ],
 )
 def test_sentences(text: str, sentence: str) -> None:
@@ -70,6 +87,22 @@ def test_numbers_of_a_matrix_instruction() -> None:
     found = instruction_help("v_mfma_f32_32x32x16_bf16 v[0:15], v[16:19], v[20:23], v[0:15]", GFX950)
     assert (found.unit, found.cycles, found.passes, found.flop) == ("MFMA/WMMA", 32, 8, 32_768)
     assert "12 turns" in found.distances[0]
+
+
+def test_units_of_every_scalar_mnemonic_are_those_of_the_tokens_that_they_leave() -> None:
+    """Of LLVM for gfx9 to gfx1250: a wait, a sleep or a hint occupies no unit, whatever it begins with."""
+    units = {
+        Category.SALU: {"SALU", "branch", "SMEM"},  # s_memtime is a token of the kind SALU
+        Category.IMMED: {"none", "message", "SMEM"},  # s_dcache_inv is one of the kind IMMED
+        Category.SKIP: {"none"},
+        Category.SMEM: {"SMEM"},
+        Category.BRANCH: {"branch"},
+    }
+    for name in llvm_names():
+        if name.startswith("s_"):
+            found = instruction_help(name, GFX1200)
+            assert found.unit in units[category_of(name)], name
+            assert (found.kind == InstructionClass.SALU.text) <= (found.unit == "SALU"), name
 
 
 def test_counters() -> None:

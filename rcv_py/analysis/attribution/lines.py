@@ -20,10 +20,11 @@ MEMORY = (VMEM, LDS, SMEM)
 _UNITS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     (re.compile(pattern), unit)
     for pattern, unit in (
-        (r"s_(c?branch|cbranch_|set_?pc|swap_?pc|add_pc|call)", BRANCH),
-        (r"s_(wait|nop|sleep|barrier|setprio|delay_alu|clause|endpgm)", NONE),
+        (r"s_(c?branch|set_?pc|swap_?pc|add_pc|call|rfe)", BRANCH),
+        (r"s_(wait|wakeup|nop|sleep|monitor_sleep|barrier|setprio(?!_inc)|delay_alu|clause|endpgm)", NONE),
+        (r"s_(trap|set(halt|kill|vskip|_vgpr)|version|(set_)?inst_prefetch|icache|(inc|dec)perf)", NONE),
         (r"s_(sendmsg|ttracedata)|exp", MESSAGE),
-        (r"s_(load|store|buffer_|scratch_|atomic|dcache|memtime|memrealtime|prefetch)", SMEM),
+        (r"s_(load|store|buffer_|scratch_|atomic|dcache|atc|memtime|memrealtime|prefetch)", SMEM),
         (r"s_", SALU),
         (r"v_(nop|illegal)", VALU),
         ("|".join(MATRIX_PREFIXES), MATRIX),
@@ -116,7 +117,7 @@ def lines(code: CodeTable, architecture: Architecture) -> LineTraits:
         nop=np.array([_turns(text) * step for text in texts], dtype=np.int64),
         is_wait=that(r"s_wait"),
         is_nop=that(r"s_nop"),
-        is_sleep=that(r"s_sleep"),
+        is_sleep=that(r"s_(monitor_)?sleep"),
         is_barrier=that(r"s_barrier(_wait)?\b"),
         is_end=that(r"s_endpgm"),
         block=np.append(

@@ -138,7 +138,7 @@ _GROUPS = (
     (("v_unknown",), "unreadable VALU"),
     (("v_",), "floating-point VALU"),
     (("s_cbranch", "s_branch"), "branches"),
-    (("s_wait", "s_nop", "s_barrier", "s_setprio", "s_sleep"), NOPS),
+    (("s_wait", "s_nop", "s_barrier", "s_setprio", "s_sleep", "s_monitor_sleep"), NOPS),
     (("s_load", "s_buffer_load"), "SMEM"),
     (("s_",), "SALU"),
     (("ds_",), "LDS"),

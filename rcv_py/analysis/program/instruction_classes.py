@@ -83,10 +83,11 @@ _RULES = tuple(
         ("s_barrier|s_wakeup_barrier|ds_gws_", _C.BARRIER),
         ("s_branch|s_cbranch|s_setpc|s_swappc|s_call|s_rfe|s_subvector_loop", _C.BRANCH),
         ("s_set_pc|s_swap_pc|s_add_pc", _C.BRANCH),  # gfx1250
-        ("s_nop|v_nop|s_sleep|s_delay_alu|s_clause|s_setprio|s_inst_prefetch|s_icache_inv|s_wakeup", _C.NOP),
+        ("s_nop|v_nop|s_sleep|s_monitor_sleep|s_delay_alu|s_clause|s_setprio|s_icache_inv|s_wakeup", _C.NOP),
+        ("s_inst_prefetch|s_set_inst_prefetch|s_set_vgpr|s_version|s_setkill|s_incperf|s_decperf", _C.NOP),
         ("s_sendmsg|s_endpgm|s_trap|s_sethalt|s_ttracedata", _C.MESSAGE),
         ("s_load|s_store|s_prefetch|s_memtime|s_memrealtime", _C.SMEM),
-        (_all(("s_buffer_", "s_scratch_"), "load|store"), _C.SMEM),
+        (_all(("s_buffer_", "s_scratch_"), "load|store|prefetch"), _C.SMEM),
         ("s_dcache|s_atc_probe", _C.CACHE),
         ("ds_permute|ds_bpermute|ds_swizzle|ds_bvh_swizzle", _C.CROSS_LANE),
         (_all(("ds_",), _DS_ATOMIC), _C.ATOMIC),

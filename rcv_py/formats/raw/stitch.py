@@ -113,9 +113,7 @@ TRAIT_OF = (  # prefix of the mnemonic → trait
     ("v_mfma_scale_", IS_SCALED),
     ("v_mov_b64", IS_MOVE_64),
     ("s_memtime", IS_CLOCK),
-    ("s_nop", IS_PAUSE),
-    ("s_sleep", IS_PAUSE),
-    ("s_wait", IS_PAUSE),
+    *((word, IS_PAUSE) for word in ("s_nop", "s_sleep", "s_monitor_sleep", "s_wait")),
     ("s_endpgm", IS_END),
 )
 
