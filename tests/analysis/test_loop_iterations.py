@@ -93,6 +93,17 @@ def test_phases_surround_the_loop() -> None:
     assert made.shares.sum() == pytest.approx(1)
 
 
+def test_no_more_than_a_phase_stalls_where_the_times_of_a_wave_are_damaged() -> None:
+    """The first instruction stalls for 50 cycles, and the second begins after 2."""
+    line, kind = [0, 1, 3, 1, 3, 1, 3, 4], [2, 6, 7, 6, 7, 6, 8, 9]
+    offset = [0, 2, 4, 6, 8, 10, 12, 14]
+    made = build.tokens(0, offset, [50, *[0] * 7], [2] * 8, line=line, kind=kind)
+    trace = build.trace(build.code(TEXTS), waves := [build.of_tokens(made, end=16)])
+    phases = LOOPS.of(trace, [build.batch(*waves)]).phases
+    assert phases.cycles.tolist() == [[2, 12, 2]]
+    assert phases.stall_shares.tolist() == [1, 0, 0]
+
+
 def test_an_iteration_does_not_reach_into_the_next_wave() -> None:
     trace, batches = drawn(THREE, THREE)
     found = LOOPS.of(trace, batches).loops

@@ -201,8 +201,8 @@ class Phases(Record):
 
     @property
     def stall_shares(self) -> np.ndarray:
-        """Stalled part of each phase, float64 [3]."""
-        return self.stall.sum(axis=0) / np.maximum(1, self.cycles.sum(axis=0))
+        """Stalled part of each phase, float64 [3]; 1 where times of a damaged wave say more."""
+        return np.minimum(1.0, self.stall.sum(axis=0) / np.maximum(1, self.cycles.sum(axis=0)))
 
 
 class FirstHits(ColumnTable):
