@@ -59,6 +59,17 @@ def test_shares_factors_and_rates(tmp_path: Path) -> None:
     assert timed.read_rate == Range(4, 4)
 
 
+@pytest.mark.parametrize(
+    ("length", "rate"), [(64_000, "; 0.004 GB/s"), (200, "; 1.3 GB/s"), (1, "; 256 GB/s")]
+)
+def test_a_low_rate_is_not_0(tmp_path: Path, length: int, rate: str) -> None:
+    """256 bytes in so many nanoseconds."""
+    counters = {"TCC_EA0_RDREQ_sum": 8, "TCC_EA0_RDREQ_32B_sum": 8}
+    path = write_long(tmp_path / "x.csv", [("k", 1, counters)], length=length)
+    (found,) = traffic(pmc_table([path]))
+    assert rate in dict(traffic_facts(found))["read"]
+
+
 def test_means_of_dispatches_and_their_outliers(tmp_path: Path) -> None:
     rows = [("k", 1, {"TCC_HIT_sum": 0, "TCC_MISS_sum": 10}), ("k", 2, {"TCC_HIT_sum": 9, "TCC_MISS_sum": 1}),
             ("other", 3, {"TCC_HIT_sum": 5, "TCC_MISS_sum": 5, "TCC_REQ_sum": 10})]  # fmt: skip

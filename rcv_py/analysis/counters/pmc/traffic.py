@@ -353,6 +353,6 @@ def _read_text(row: Traffic) -> str:
     is_exact = row.read.low == row.read.high
     text = span(row.read, byte_size) + ("" if is_exact else " (sizes of reads were not all recorded)")
     if row.read_rate.is_known:
-        template = "; {0} GB/s in {1}"
-        text += Message(template, span(row.read_rate, "{:,.0f}".format), nanoseconds(row.read_nanoseconds))
+        rate = span(row.read_rate, lambda rate: f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}")
+        text += Message("; {0} GB/s in {1}", rate, nanoseconds(row.read_nanoseconds))
     return text
