@@ -105,7 +105,7 @@ _GFX10 = Architecture("RDNA2", waves=16, vgprs=1024, granule=8, lds=128 * _KB, s
     busy_is_issue=False, has_trace_counters=False,
     traces_all_simds=False, counter_set="gfx10", is_checked=False)
 _GFX101 = replace(_GFX10, waves=20, known_slots=20)
-_GFX103 = replace(_GFX10, granule=16, known_slots=16)
+_GFX103 = replace(_GFX10, granule=16, known_slots=16, lds_granule=1024)
 _GFX11 = replace(_GFX10, name="RDNA3", known_slots=16, granule=16, lds_granule=1024, waitcnt="gfx11",
     lds_order="rdna3", counter_set="gfx11", is_checked=True)
 _RDNA3 = replace(_GFX11, vector_peaks={"f64": 8, "f32": 256, "f16": 512, "bf16": 512},

@@ -54,6 +54,16 @@ def test_register_files(target: str, vgprs: int, granule: int, waves: int) -> No
     assert (found.vgprs, found.granule, found.waves) == (vgprs, granule, waves)
 
 
+@pytest.mark.parametrize(
+    ("target", "granule"),
+    [("gfx90a", 512), ("gfx942", 512), ("gfx950", 1280), ("gfx1012", 512), ("gfx1030", 1024), ("gfx1036", 1024),
+     ("gfx1100", 1024), ("gfx1201", 1024)],
+)  # fmt: skip
+def test_steps_of_lds(target: str, granule: int) -> None:
+    """Mesa's compiler for these GPUs aligns a workgroup's LDS so (`lds_alloc_granule`); gfx950: LLVM."""
+    assert of(target).lds_granule == granule
+
+
 def test_gfx1250_has_more_lds_and_longer_lines_of_code() -> None:
     found = of("gfx1250")
     assert (found.lds, found.lds_granule, found.code_line) == (327_680, 1024, 128)
