@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence, Set
 from enum import IntEnum
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 
 import numpy as np
 
@@ -59,6 +59,7 @@ def mnemonic(text: str) -> str:
     return text.split(maxsplit=1)[0] if text else ""
 
 
+@lru_cache(maxsize=1 << 13)
 def category_of(word: str) -> Category:
     """Return the category of instructions with this mnemonic."""
     if "branch" in word and word.startswith("s_"):
@@ -91,9 +92,7 @@ def kind_of(word: str, architecture: Architecture) -> TokenKind:
 
 def categories(texts: tuple[str, ...]) -> np.ndarray:
     """Return the Category of each text as uint8 [n]."""
-    words = [mnemonic(text)[:64] for text in texts]
-    known = {word: category_of(word) for word in dict.fromkeys(words)}
-    return np.array([known[word] for word in words], dtype=np.uint8)
+    return np.array([category_of(mnemonic(text)[:64]) for text in texts], dtype=np.uint8)
 
 
 def written_targets(address: np.ndarray, texts: tuple[str, ...]) -> np.ndarray:
@@ -110,8 +109,7 @@ def written_targets(address: np.ndarray, texts: tuple[str, ...]) -> np.ndarray:
         if "branch" in words[0] and distance.lstrip("-").isascii() and distance.lstrip("-").isdigit():
             places = int(distance[-6:]) if len(distance) <= 6 else 0
             target[row] = int(address[row]) + 4 + 4 * ((places + 0x8000) % 0x10000 - 0x8000)
-    target[target < 0] = -1
-    return target
+    return np.maximum(target, -1)
 
 
 def guessed_target(mnemonics: Set[str], gfxip: int) -> str:

@@ -278,15 +278,13 @@ class PackedFields:
                 self._take(layout, whole)
         if wrong:
             template = "{0} of PC samples have another size than their schema says; what they say is unknown."
-            text = Message(template, plural(wrong, "blob"))
-            problems.warn(name, text)
+            problems.warn(name, Message(template, plural(wrong, "blob")))
         if undescribed:
-            text = Message(
+            template = (
                 "{0} of PC samples cannot be read: the database does not describe the fields; whether these "
-                "samples issued, and why not, is unknown.",
-                plural(undescribed, "blob"),
+                "samples issued, and why not, is unknown."
             )
-            problems.warn(name, text)
+            problems.warn(name, Message(template, plural(undescribed, "blob")))
 
     def _take(self, layout: _Layout, rows: list[tuple[Any, ...]]) -> None:
         table = np.frombuffer(b"".join(row[3] for row in rows), np.uint8).reshape(len(rows), layout.size)
@@ -306,8 +304,8 @@ class PackedFields:
             found = [self._found.get(key, nothing) for key in zip(guid, event, strict=True)]
             columns = [_filled(*both) for both in zip(columns, zip(*found, strict=True), strict=True)]
         issued, reason, waves, mask, lanes = columns
-        unsure = [UNSURE] * len(issued)  # host traps do not record it
-        return _filled(issued, unsure), reason, waves, _filled(mask, lanes)
+        # Host traps do not record whether a sample issued.
+        return _filled(issued, [UNSURE] * len(issued)), reason, waves, _filled(mask, lanes)
 
 
 def _layouts(rows: Rows) -> tuple[dict[Any, _Layout], set[Any]]:
