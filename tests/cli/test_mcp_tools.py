@@ -92,6 +92,8 @@ def test_a_call_becomes_the_words_of_a_command_line(tmp_path: Path) -> None:
     assert parse(words).formula == ["-x := 1", "y"]
     assert TOOLS["isa"].words({"folder": "a"}, paths)[-1] == "--top=40"
     assert "--top=0" in TOOLS["isa"].words({"folder": "a", "top": 0}, paths)
+    help_of = TOOLS["isa"].words({"folder": "a", "help_of": "s_nop"}, paths)
+    assert help_of[2:] == ["--json", "--help-of=s_nop"], "--top has no meaning beside it"
     assert "--top=3" in TOOLS["triage"].words({"folder": "a", "top": 3.0, "all": False}, paths)
 
 

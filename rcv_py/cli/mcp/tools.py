@@ -187,7 +187,11 @@ class Tool(Value):
         if self.name == NOTES and given.get("action") not in (None, NOTES_READ) and not paths.notes:
             text = "Notes cannot be changed: this server only reads them."
             raise UsageError(text, hint="`rcv mcp --notes` lets agents write notes.")
-        values = {**self.facts.defaults, **{name: one for name, one in given.items() if one is not None}}
+        values = {name: one for name, one in given.items() if one is not None}
+        asked = self.command(**{name: values[name] for name in values.keys() & self.command.arguments})
+        for name, one in self.facts.defaults.items():
+            if all(need.is_met(asked) for need in self.command.needs if name in need.names.split()):
+                values.setdefault(name, one)
         places: list[str] = []
         options = ["--json"] if self.has_json else []
         for name, action in self.actions.items():
