@@ -97,6 +97,25 @@ def test_a_call_becomes_the_words_of_a_command_line(tmp_path: Path) -> None:
     assert "--top=3" in TOOLS["triage"].words({"folder": "a", "top": 3.0, "all": False}, paths)
 
 
+def test_an_argument_alone_is_not_refused_for_what_the_server_adds(tmp_path: Path) -> None:
+    """A refusal names the argument that the agent gave, never a default of the tool."""
+    paths = AllowedPaths.of(tmp_path, tmp_path)
+    for name, about in TOOLS["isa"].schema["properties"].items():
+        if name not in ("folder", "max_kb"):
+            given = True if about.get("type") == "boolean" else about.get("enum", ["1"])[-1]
+            try:
+                parse(TOOLS["isa"].words({"folder": "a", name: given}, paths))
+            except UsageError as error:
+                assert f"{error}".startswith(f"--{name} ".replace("_", "-"))  # noqa: PT017 - or none at all
+            except SystemExit:
+                assert name == "source_map", "which is no number"
+
+
+def test_what_prints_text_alone_is_not_offered() -> None:
+    assert "like" not in TOOLS["pmc"].schema["properties"]
+    assert "like" in TOOLS["hotspot"].schema["properties"], "which has a document"
+
+
 def test_a_value_cannot_become_an_option(tmp_path: Path) -> None:
     paths = AllowedPaths.of(tmp_path, tmp_path)
     with pytest.raises(UsageError, match="cannot be '--out=x'"):

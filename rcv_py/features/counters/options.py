@@ -46,7 +46,7 @@ class CountersOptions(
 class PmcOptions(shared.Forms, example="rcv pmc FOLDER --kernel attn --ideal-mb 8590"):
     """Show how L2 and memory were used, from rocprofv3 --pmc files."""
 
-    agents = opt.AgentTool("Use it on CSV files of rocprofv3 --pmc, next to a capture.")
+    agents = opt.AgentTool("Use it on CSV files of rocprofv3 --pmc, next to a capture.", left_out=("like",))
     needs = (
         opt.Need("by top", opt.lacks("like"), "our own table", "Leave out --like, which adds up everything."),
     )
