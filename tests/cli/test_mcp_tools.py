@@ -111,6 +111,10 @@ def test_an_argument_alone_is_not_refused_for_what_the_server_adds(tmp_path: Pat
                 assert name == "source_map", "which is no number"
 
 
+def test_a_search_requires_a_text() -> None:
+    assert TOOLS["search"].schema["required"] == ["folder", "match"]
+
+
 def test_what_prints_text_alone_is_not_offered() -> None:
     assert "like" not in TOOLS["pmc"].schema["properties"]
     assert "like" in TOOLS["hotspot"].schema["properties"], "which has a document"

@@ -13,7 +13,7 @@ _ONE_OF = Message("one of {0} (default list)", ", ".join(NOTE_ACTIONS))
 class SearchOptions(shared.Matched, shared.RowOptions, example="rcv search FOLDER --match buffer_load"):
     """Find a text in instructions, labels, sources and markers."""
 
-    agents = opt.AgentTool("Use it to find instructions by text, such as buffer_load.")
+    agents = opt.AgentTool("Use it to find instructions by text, such as buffer_load.", required=("match",))
 
     match: str | None = opt.text("what to look for: instructions, labels, sources, names of markers", "TEXT")
     top: int = shared.top(0, "hits")
