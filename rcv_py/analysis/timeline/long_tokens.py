@@ -70,23 +70,10 @@ def _of_pieces(pieces: Sequence[DetailedSegment], least: int) -> Iterator[Chosen
         yield Chosen(piece.row, piece.segment, own - ends[number] + piece.tokens.start)
 
 
-def _may_hold_runs(chosen: Sequence[int], lines: np.ndarray, least_px: int) -> list[int]:
-    """The chosen rows in which two columns, which such a run must include, are full of the same activity."""
-    some = lines[:, :, :: max(1, least_px // 2)]
-    low, high = some[:, 0], some[:, -1]
-    is_full = (low == high) & (low < ACTIVITY_COUNT)
-    if least_px < 2:
-        has_run = is_full.any(axis=1)
-    else:
-        has_run = (is_full[:, 1:] & is_full[:, :-1] & (low[:, 1:] == low[:, :-1])).any(axis=1)
-    return [row for row in chosen if has_run[row]]
-
-
 def _runs(
     rows: Sequence[TokenRow], chosen: Sequence[int], view: View, lines: np.ndarray, least_px: float
 ) -> Iterator[Chosen]:
     """The tokens in runs of columns full of one activity, unless there are too many."""
-    chosen = _may_hold_runs(chosen, lines, ceil(least_px))
     if not chosen:
         return
     low, high = lines[chosen, 0], lines[chosen, -1]
