@@ -38,7 +38,7 @@ class EventsPanel(TablePanel[EventTable]):
         super().__init__(ui)
         self.filter = FilterButton("the table", tuple(ENTRY_TEXT.values()))
         self.bar = FindBar(ui.theme, "Filter by name, place or detail", has_filter=False)
-        self.note = PlainLabel(role="muted")
+        self.note = self.captioned = PlainLabel(role="muted")
         self.view = self.rows_view("Events, dispatches and markers", Elastic("detail", "detail", 120, 1600))
         self.remembered = {"columns": self.view, "filter": self.filter}
         self._rows = WithEmptyState(self.view)
@@ -148,9 +148,6 @@ class EventsPanel(TablePanel[EventTable]):
     def focus_search(self) -> bool:
         self.bar.focus()
         return True
-
-    def caption(self) -> str:
-        return self.note.text()
 
     def command_line(self) -> command_text.CommandWords | None:
         if self.result is None:

@@ -107,6 +107,7 @@ class HotspotPanel(Panel):
         self.plot = BinsChart(ui.theme)
         self._voice = SelectionVoice(self.plot, self.session)
         self.legend, self.note = Legend(), PlainLabel(role="muted")
+        self.captioned = self.note
         self._by_row: HotspotBins | None = None  # data of the bars
         self._rows: tuple[int, int] | None = None  # code rows in view, None: all that have cycles
         self._request = self.request(self._compute, STREAM_MS)
@@ -208,9 +209,6 @@ class HotspotPanel(Panel):
         first, stop = selection.lines or (line, line + 1)
         ends = (self.plot.bin_of(first), self.plot.bin_of(stop - 1))
         self.plot.select(ends[0] if min(ends) >= 0 else -1, ends[1] + 1)
-
-    def caption(self) -> str:
-        return self.note.text()
 
     def command_line(self) -> command_text.CommandWords | None:
         bins = f"--bins={self.ui.settings['hotspot.bins']}"

@@ -34,6 +34,7 @@ class RooflinePanel(Panel):
         name = "The kernel and its loops, with their rates and peaks"
         self.table = named(RowsView(ui.theme, ui.settings), name)
         self.said, self.note = PlainLabel(wordWrap=True), PlainLabel(role="muted", wordWrap=True)
+        self.captioned = self.note
         self._computing = Computing(self, self._say)
         self._request = self.request(self._compute, STREAM_MS)
         for label in (self.said, self.note):
@@ -103,9 +104,6 @@ class RooflinePanel(Panel):
 
     def canvas(self) -> QWidget:
         return self.chart
-
-    def caption(self) -> str:
-        return self.note.text()
 
     def command_line(self) -> command_text.CommandWords | None:
         return None if self.roofline is None else command_text.rcv(self.session, "roofline")

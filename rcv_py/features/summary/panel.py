@@ -204,7 +204,7 @@ class SummaryPanel(Panel):
         self.reasons = Meters(theme, "PC samples by stall reason")
         self.memory = FactList("L2 and memory, by counters of the profiler")
         self.held = FactList("Registers that must be held at a time")
-        self.note = PlainLabel(role="muted")
+        self.note = self.captioned = PlainLabel(role="muted")
         self._request = self.request(self._compute, STREAM_MS)
         times = (("instructions", self.activity), ("states", self.states))
         self.card_of: dict[QWidget, Card] = {  # by its first part
@@ -293,9 +293,6 @@ class SummaryPanel(Panel):
             note = Message("Lives, activity and states of {0}; SIMDs are busy with all waves.", chosen)
         self.note.setText(note)
         self.note.setVisible(bool(note))
-
-    def caption(self) -> str:
-        return self.note.text()
 
     def command_line(self) -> command_text.CommandWords | None:
         return command_text.rcv(self.session, "summary")

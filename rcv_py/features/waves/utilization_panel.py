@@ -77,6 +77,7 @@ class UtilizationPanel(TimelinePanel):
         self._unit: tuple[int, ...] | None = None
         ui.settings.cell("look.text_size").watch(self._text_changed)
         self._note, self._progress = ElidedLabel(role="muted"), PlainLabel(role="muted")
+        self.captioned = self._note
         # The note has its room before the legend, which names in its tooltip what does not fit.
         self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._page = page(self, bar((self.legend, 1), self._note, self._progress), (self.timeline, 1))
@@ -138,9 +139,6 @@ class UtilizationPanel(TimelinePanel):
         busy = (unit.covered.inside(window) for unit in self.units.units)
         self.source.values = tuple(percent(cycles, window.width) for cycles in busy)
         self.timeline.plot.rows_changed()
-
-    def caption(self) -> str:
-        return self._note.text()
 
     def command_line(self) -> command_text.CommandWords | None:
         where = (*command_text.wave(self.session, "of"), *command_text.within(self.session))

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, Unpack, runt
 from msgspec.structs import asdict
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QSplitter, QWidget
 
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.manifest import PanelCommand, PanelEntry, panel_entries
@@ -177,6 +177,7 @@ class Panel(QWidget):
     """
 
     reports_all: ClassVar[bool] = False  # reports problems of the whole capture in full; others refer to it
+    captioned: QLabel | None = None  # what a caption repeats
     wants = Signal(str)  # id of a panel or an area to bring to the front
     copy_asked = Signal()  # copy what the panel shows as a command
 
@@ -325,8 +326,8 @@ class Panel(QWidget):
         return ()
 
     def caption(self) -> str:
-        """Return what the picture's caption adds to capture, wave and range."""
-        return ""
+        """Return what a picture's caption adds to capture, wave and range: the text of `captioned`."""
+        return "" if self.captioned is None else self.captioned.text()
 
     def save_state(self) -> dict[str, Any]:
         """Return column widths, open branches and similar state, as plain JSON values."""
