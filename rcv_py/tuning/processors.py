@@ -27,11 +27,6 @@ def start_one_numpy_thread() -> None:
     os.environ.setdefault(*ONE_THREAD)
 
 
-def pass_lock_on_quickly() -> None:
-    """Let threads wait less for the interpreter's lock."""
-    sys.setswitchinterval(SWITCH_S)
-
-
 def lower_priority(to: int = WORKER_NICE) -> None:
     """Give this process, under Linux this thread alone, a lower priority; does nothing on Windows.
 

@@ -271,7 +271,7 @@ def start(settings_store: QSettings | None, *, has_capture: bool = False, is_saf
     so.
     """
     memory.return_large_blocks()
-    processors.pass_lock_on_quickly()
+    sys.setswitchinterval(processors.SWITCH_S)
     qt = application()
     load_fonts()
     return Windows(qt, settings_store, SAFE if is_safe else "rcv").make(has_capture=has_capture)

@@ -211,7 +211,7 @@ def _view(
         schema,
         shown,
         lambda: [found.judgement.sentence, "", TextTable(with_short_places(shown, short)), *below],
-        lambda: result.view_facts(found, table),
+        lambda: result.side_facts(found) | {"total_rows": len(table)},
         rows=name,
         about=about,
         code=code,

@@ -223,12 +223,8 @@ _SIDES = (
 VIEW_FACTS = (*_SIDES, TOTAL_ROWS)
 
 
-def view_facts(found: Comparison, table: ResultTable) -> dict[str, Any]:
-    """Return the fields of a document of a listing or of frames besides the rows; `table` has all rows."""
-    return _sides(found) | {"total_rows": len(table)}
-
-
-def _sides(found: Comparison) -> dict[str, Any]:
+def side_facts(found: Comparison) -> dict[str, Any]:
+    """Return the fields of every document: both captures, the verdict, and which cycles are compared."""
     return {
         "a": found.a.name,
         "b": found.b.name,
@@ -393,7 +389,7 @@ def facts(found: Comparison, table: ResultTable, by: str) -> dict[str, Any]:
             "launch": None if kernel.launch is None else _launch(kernel.launch),
         }
     return {
-        **_sides(found),
+        **side_facts(found),
         **_judged(found),
         "by": by,
         "total_rows": len(table),

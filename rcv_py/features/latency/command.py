@@ -105,7 +105,7 @@ def _address(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions)
 
 def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Listed:
     trace, found = waves.trace, waves.of_all(MEMORY[rule])
-    totals = results.memory_totals(found)
+    totals = {"samples": int(found.samples.sum()), "in_flight": int(found.censored.sum())}
     if options.waits:
         table = results.memory_and_wait_rows(trace, found, waves.of_all(LATENCIES))
         footer = "By counters and, next to it, by waits: exact latencies, their median and 90th percentile."

@@ -311,8 +311,3 @@ def fetch_text(totals: Mapping[str, Any]) -> str:
         cache = totals["cache_size"]
         text += Message(", the instruction cache {0}.", count(cache)) if cache else "."
     return text
-
-
-def memory_totals(found: MemoryLatency) -> dict[str, int]:
-    """Return sums over what counters measure."""
-    return {"samples": int(found.samples.sum()), "in_flight": int(found.censored.sum())}

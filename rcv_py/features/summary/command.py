@@ -86,8 +86,9 @@ def _pipes(found: DeviceSummary, pipes: PipeUse, whose: str) -> Iterator[Part]:
         rows.append((place, [resident, *(columns[name] for name in names)]))
     rows.append(("all", [sum(column) for column in zip(*(cycles for _, cycles in rows), strict=True)]))
     cells = [(place, count(of), *(percent(part, of) for part in cycles)) for place, (of, *cycles) in rows]
-    titles = [result.simd_title(name) for name in ("place", "simd_cycles", *names)]
-    yield TextGrid([TextColumn(title, at > 0) for at, title in enumerate(titles)], cells)
+    titles = {field.name: field.title for field in result.SIMD} | {"Matrix": "Matrix issue"}
+    shown = enumerate(("place", "simd_cycles", *names))
+    yield TextGrid([TextColumn(titles.get(name, name), at > 0) for at, name in shown], cells)
 
 
 def _cell(value: np.generic) -> str:

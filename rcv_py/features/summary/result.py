@@ -116,12 +116,6 @@ SCHEMA = Schema("summary", "The capture on one page.", DOCUMENT)
 _PLACES = ("se", "sa", "cu")
 
 
-def simd_title(name: str) -> str:
-    """Return the displayed name of a column of the SIMDs: a field, or a pipe."""
-    titles = {field.name: field.title for field in SIMD}
-    return titles.get(name, "Matrix issue" if name == "Matrix" else name)
-
-
 def summary_table(found: DeviceSummary) -> ResultTable:
     """Return every number in one long table."""
     columns = zip(*_numbers(found), strict=True)

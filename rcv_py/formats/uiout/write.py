@@ -71,7 +71,7 @@ def write_folder(trace: Trace, batches: Iterable[WaveBatch], folder: Path) -> No
 def wave_files(index: WaveIndex) -> list[str]:
     """Return a name for the file of each wave: its own if it is a plain one, else the usual one."""
     ids = map(index.id, range(len(index)))
-    usual = [written.wave_name((one.se, one.simd, one.slot, one.wid)) for one in ids]
+    usual = [f"se{one.se}_sm{one.simd}_sl{one.slot}_wv{one.wid}.json" for one in ids]
     own = [name for name in index.file if _PLAIN.fullmatch(name)]
     is_own = len(own) == len({name.lower() for name in own}) == len(index)
     return own if is_own else usual

@@ -42,12 +42,6 @@ def index_table(
     return {**about, "counter_names": list(counters), "wave_filenames": names}
 
 
-def wave_name(key: Key) -> str:
-    """The usual name of a wave's file."""
-    se, simd, slot, wid = key
-    return f"se{se}_sm{simd}_sl{slot}_wv{wid}.json"
-
-
 def wave_table(
     key: Key, life: tuple[int, int], *, cu: int, tokens: np.ndarray, timeline: np.ndarray, waits: object
 ) -> dict[str, Any]:

@@ -478,7 +478,7 @@ class MainWindow(QMainWindow):
             LOG.add("capture", "closed")
         else:
             LOG.add("capture", Message("opened {0}: {1:,} waves", trace.path, len(trace.waves)))
-            self.pages.show_workspace()
+            self.pages.setCurrentWidget(self.workspace)
             if not restore_visit(self.ui.settings, self.ui.session):
                 self.workspace.bring_to_front(panel_for("findings"))
                 if trace.has_only_markers:

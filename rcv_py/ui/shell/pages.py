@@ -80,10 +80,6 @@ class Pages(QStackedWidget):
         """Return whether the workspace is shown."""
         return self.currentWidget() is self._workspace
 
-    def show_workspace(self) -> None:
-        """Show the open capture."""
-        self.setCurrentWidget(self._workspace)
-
     def show_welcome(self) -> None:
         """Show recent captures and samples."""
         self.welcome.refresh()
