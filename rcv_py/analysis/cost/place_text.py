@@ -80,3 +80,8 @@ def beside(trace: Trace, row: int) -> str:
     """Return `  file.py:186` to append to the text of an instruction, "" if it has no source place."""
     place = known_place(trace, row)
     return f"  {place}" if place else ""
+
+
+def numbered_text(trace: Trace, row: int) -> str:
+    """Return a code row with its number, its text and its source place, in readable form."""
+    return f"{row}  {trace.code.text[row]}{beside(trace, row)}"

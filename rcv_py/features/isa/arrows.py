@@ -10,27 +10,23 @@ x: label  slot 1   slot 0
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 from msgspec import field
 from msgspec.structs import replace
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
-from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.cost.place_text import numbered_text
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.waits.program_waits import ARROW_COLORS, arrows, program_waits, wait_pairs
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, join_texts, percent, plural
 from rcv_py.features.isa.program import ProgramStructure
-from rcv_py.model.architecture import Architecture
-from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import ColumnTable, joined
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.tokens import Waits
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import TracedWave
 from rcv_py.ui.core.plain_text import draw_text
 
@@ -297,9 +293,9 @@ def gutter_arrows(mode: str, wave: TracedWave | None, program: ProgramStructure)
     """Return the arrows of a mode: waits of the wave, branches of all waves, both, or none."""
     trace, parts = program.trace, []
     if trace.is_static:
-        waits = drawn_waits(program_waits(trace.code, trace.architecture), trace.code, partial(beside, trace))
+        waits = _drawn_waits(program_waits(trace.code, trace.architecture), trace)
     else:
-        waits = wait_arrows(wave, trace.code, trace.architecture, partial(beside, trace))
+        waits = wait_arrows(wave, trace)
     why = "" if len(waits.rows) else waits.note
     if mode in ("waits", "both"):
         parts.append(waits)
@@ -317,35 +313,27 @@ def _rows(*columns: np.ndarray) -> ArrowRows:
     return ArrowRows(*(column.astype(np.int64) for column in columns))
 
 
-def wait_arrows(
-    wave: TracedWave | None,
-    code: CodeTable,
-    architecture: Architecture,
-    place: Callable[[int], str] = lambda row: "",
-) -> GutterArrows:
-    """Return arrows from producers to the waits of a wave, from its file or else from a replay.
-
-    `place` is the source place that tooltips append to the text of an instruction.
-    """
+def wait_arrows(wave: TracedWave | None, trace: Trace) -> GutterArrows:
+    """Return arrows from producers to the waits of a wave, from its file or else from a replay."""
     if wave is None:
         return GutterArrows("The selected wave is not read yet, so its waits are not known.")
-    found = drawn_waits(waits_of(wave, code, architecture), code, place)
+    found = _drawn_waits(waits_of(wave, trace.code, trace.architecture), trace)
     if not len(found.rows):
         return GutterArrows(Message("Wave {0} waited for no instruction.", wave.id))
     note = "" if wave.waits else "Found by replaying the wave's counters, since its file lists no waits."
     return replace(found, note=note)
 
 
-def drawn_waits(waits: Waits, code: CodeTable, place: Callable[[int], str]) -> GutterArrows:
+def _drawn_waits(waits: Waits, trace: Trace) -> GutterArrows:
     """Return arrows from producers to waits, with tips."""
-    drawn = arrows(*wait_pairs(waits))
+    code, drawn = trace.code, arrows(*wait_pairs(waits))
 
     def tip(wait: int, producer: int) -> str:
         kind = int(code.kind[producer])
         names = _COUNTERS.get(TokenKind(kind), ()) if kind < len(TokenKind) else ()
         counter = next((name for name in names if name in code.text[wait]), "")
         through = Message("\nthrough {0}", counter) if counter else ""
-        waits, waited_for = (f"{row}  {code.text[row]}{place(row)}" for row in (wait, producer))
+        waits, waited_for = (numbered_text(trace, row) for row in (wait, producer))
         return Message("{0}\n→ {1}{2}\n{3}", waited_for, waits, through, Message(_OTHERS, "wait"))
 
     rows = _rows(drawn.producer, drawn.wait, drawn.slot, drawn.color, drawn.wait)
@@ -374,7 +362,7 @@ def branch_arrows(program: ProgramStructure, wave: TracedWave | None) -> GutterA
 
     def tip(start: int, goal: int) -> str:
         yes, no = times[start, goal], passed.get(start, 0)
-        branch, leads_to = (f"{row}  {trace.code.text[row]}{beside(trace, row)}" for row in (start, goal))
+        branch, leads_to = (numbered_text(trace, row) for row in (start, goal))
         if not yes and not no:
             return Message("{0}\njumps to\n{1}\nThe capture does not record how often.", branch, leads_to)
         jumped = Message("jumped {0} ({1}) to", plural(yes, "time"), percent(yes, yes + no))

@@ -7,7 +7,7 @@ from rcv_py.analysis.core.occupancy import waves_of_unit
 from rcv_py.analysis.cost import distribution
 from rcv_py.analysis.cost.distribution import DistributionChoice, DistributionView, LineHits
 from rcv_py.analysis.cost.pc_samples import stall_reasons
-from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.cost.place_text import numbered_text
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, join_texts, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, heading
@@ -41,10 +41,6 @@ def run(options: LineOptions) -> CommandAnswer:
     return _distribution(waves, waves.of(wanted), line, options)
 
 
-def _title(trace: Trace, line: int) -> str:
-    return f"{line}  {trace.code.text[line]}{beside(trace, line)}"
-
-
 def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOptions) -> CommandAnswer:
     trace, metric = waves.trace, options.metric
     wanted = DistributionChoice(metric, options.bars or _BARS, options.log)
@@ -68,7 +64,7 @@ def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOp
 
     def text() -> Iterator[Part]:
         yield from heading(waves)
-        yield _title(trace, line)
+        yield numbered_text(trace, line)
         if not len(hits):
             yield _why_none(waves, line)
             return
@@ -124,7 +120,7 @@ def _samples(trace: Trace, line: int, options: LineOptions) -> CommandAnswer:
         schema=result.SCHEMA,
         document=lambda: placed_facts(trace, line) | {"samples": samples},
         csv=lambda: result.sample_table(found).csv(),
-        text=lambda: [_title(trace, line), Facts(facts), why],
+        text=lambda: [numbered_text(trace, line), Facts(facts), why],
         of=trace,
     )
 

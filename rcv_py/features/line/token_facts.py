@@ -12,7 +12,7 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.attribution.instruction_help import InstructionHelp, instruction_help
 from rcv_py.analysis.cost.distribution import Spread
 from rcv_py.analysis.cost.pc_samples import StallReasons, reason_name, stall_reasons
-from rcv_py.analysis.cost.place_text import beside, place_text
+from rcv_py.analysis.cost.place_text import numbered_text, place_text
 from rcv_py.analysis.timeline import token_details as details
 from rcv_py.analysis.timeline.token_details import NO_OTHER_WAVES, Meanwhile, meanwhile
 from rcv_py.analysis.waits.wait_latency import Awaited, ReleasedBy, TokenWaits, token_waits
@@ -125,11 +125,6 @@ def described(file: str, target: str, mnemonic: str) -> str:
 _description = lru_cache(maxsize=1)(read_description)
 
 
-def named(trace: Trace, row: int) -> str:
-    """Return a code row with its text and its source place, in readable form."""
-    return f"{row}  {trace.code.text[row]}{beside(trace, row)}"
-
-
 class FactsText:
     """Formats facts about a selected instruction as text with links."""
 
@@ -188,7 +183,7 @@ class FactsText:
         else:
             for title, lines in (("Waits for", facts.producers), ("Waited on by", facts.waiters)):
                 if lines:
-                    parts.append(_items(title, [line_link(row, named(trace, row)) for row in lines]))
+                    parts.append(_items(title, [line_link(row, numbered_text(trace, row)) for row in lines]))
         if chain := trace.code.chain(facts.line):
             links = (source_link(*place, place_text(trace.sources, *place)) for place in chain)
             parts.append(rich("<h4>Source, innermost first</h4>{}", joined("<br>", links)))
@@ -218,7 +213,7 @@ class FactsText:
         said = rich("<b>{}</b> {}{}<span class='q'>{}</span>", share, text.name, what, sure)
         for by in one.blamed[:BLAMED]:
             blamed = "<br>&nbsp;&nbsp;← perhaps {}" if by.is_guess else "<br>&nbsp;&nbsp;← {}"
-            said += rich(blamed, line_link(by.line, named(self.trace, by.line)))
+            said += rich(blamed, line_link(by.line, numbered_text(self.trace, by.line)))
         if (more := len(one.blamed) - BLAMED) > 0:
             said += rich("<br><span class='q'>&nbsp;&nbsp;and {} more</span>", f"{more:,}")
         return said
@@ -252,7 +247,7 @@ class FactsText:
         why = Message("{0}: {1}", sure, text.evidence) if is_known else "no evidence for any cause"
         blamed = Rich()
         if cause.line >= 0:
-            name = named(self.trace, cause.line)
+            name = numbered_text(self.trace, cause.line)
             is_own = self._is_own(cause)
             link = token_link(cause.row, name) if is_own else line_link(cause.line, name)
             template = "<br>perhaps {}{}" if cause.is_guess else "<br>{}{}"
@@ -272,7 +267,7 @@ class FactsText:
         who, share = plural(hidden.waves, "other wave"), percent(hidden.covered, stall)
         said = rich("<b>{}</b> of the stall, by {} of the SIMD: {}", share, who, joined(" · ", kinds))
         if hidden.line >= 0:
-            link = line_link(hidden.line, named(self.trace, hidden.line))
+            link = line_link(hidden.line, numbered_text(self.trace, hidden.line))
             said += rich("<br><span class='q'>most of it</span> {}", link)
         return rich("<h4>Hidden by</h4>{}", said)
 
@@ -288,7 +283,7 @@ class FactsText:
         return joined("", parts)
 
     def _item(self, row: int, line: int, *notes: str) -> Rich:
-        link = token_link(row, named(self.trace, line))
+        link = token_link(row, numbered_text(self.trace, line))
         return rich("{}<br><span class='q'>{}</span>", link, joined(" · ", notes))
 
     def _awaited(self, op: Awaited) -> list[str]:

@@ -11,7 +11,6 @@ from rcv_py.features.line.token_panel import TokenDetailsPanel
 from rcv_py.features.why.grouping import WIDTHS, WhyNode
 from rcv_py.features.why.panel import WhyPanel
 from rcv_py.formats.open import open_trace
-from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
@@ -190,6 +189,6 @@ def test_the_arrows_of_made_up_waves_are_replayed(ui: UiContext, open_in: Callab
     from rcv_py.features.isa.arrows import wait_arrows
 
     wave = code_samples.two_waves().waves[0]
-    found = wait_arrows(wave, code_samples.code_table(), architecture_of(9))
+    found = wait_arrows(wave, code_samples.trace())
     assert sorted(found.rows.source.tolist()) == [1, 2]
     assert set(found.rows.target.tolist()) == {3}
