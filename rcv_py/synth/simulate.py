@@ -168,12 +168,9 @@ class ComputeUnit:
             ready = self._held(wave, now, free, _OWN_UNIT if by is wave else _ARBITER, blamed=blamed, by=by)
         if wave.untold > over:
             ready = max(ready, self._held(wave, now, wave.untold, _UNTOLD))
-        free, pipe = self._pipe(what.unit, simd)
-        if free > over:
-            blamed, by = self._held_by.get(pipe, _NO_HOLDER)
-            ready = max(ready, self._held(wave, now, free, _PIPE, blamed=blamed, by=by))
-        for counter in what.counts if self._hw.outstanding else ():
-            free = self._room(wave, counter, over)
+        accepts, pipe = self._pipe(what.unit, simd)
+        counts = what.counts if self._hw.outstanding else ()
+        for free in (accepts, *(self._room(wave, counter, over) for counter in counts)):
             if free > over:
                 blamed, by = self._held_by.get(pipe, _NO_HOLDER)
                 ready = max(ready, self._held(wave, now, free, _PIPE, blamed=blamed, by=by))

@@ -18,6 +18,7 @@ from rcv_py.analysis.compare import verdict as verdicts
 from rcv_py.analysis.compare.align import Alignment, Fate, align
 from rcv_py.analysis.compare.costs import CaptureCosts, chance
 from rcv_py.analysis.compare.deltas import Deltas, Rates, Table, deltas, drawn, rates
+from rcv_py.analysis.cost.place_text import line_text
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.matrix_forms import flops_of
@@ -112,8 +113,7 @@ def _lines(side: CaptureCosts) -> tuple[np.ndarray, list[_Line]]:
     lines = []
     for pair in pairs.tolist():
         source, line = side.sources[pair >> 32], pair & 0xFFFFFFFF
-        texts = source.lines or ()
-        text = texts[line - 1].strip() if 1 <= line <= len(texts) else ""
+        text = line_text(side.sources, pair >> 32, line)
         key = source.path.rsplit("/", 1)[-1], text or str(line)
         lines.append(_Line(f"{source.path}:{line}", text, key))
     return of, lines

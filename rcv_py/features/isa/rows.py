@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients, LineBars, annotation
 from rcv_py.analysis.cost.pc_samples import reason_name
-from rcv_py.analysis.cost.place_text import known_place, place_text
+from rcv_py.analysis.cost.place_text import known_place, line_text, place_text
 from rcv_py.analysis.program.blocks import BlockCosts, Blocks, block_costs, labels
 from rcv_py.base.record import Record
 from rcv_py.base.text import Message, join_texts, percent, plural
@@ -316,8 +316,7 @@ def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") ->
     note = rows.program.branch_notes.get(row, "")
     lines += [line for line in (hits, *bar, rows.program.block_text(row), note) if line]
     for file, number in code.chain(row):
-        source = rows.trace.sources[file].lines if 0 <= file < len(rows.trace.sources) else None
-        text = source[number - 1].strip() if source is not None and 1 <= number <= len(source) else ""
+        text = line_text(rows.trace.sources, file, number)
         lines.append(rich("{} <tt>{}</tt>", place_text(rows.trace.sources, file, number), text[:120]))
     return joined("<br>", lines)
 
