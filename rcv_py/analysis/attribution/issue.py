@@ -227,8 +227,6 @@ def _held_longest(
     waves; of the earlier operations, only the last may still hold the unit.  A `queue` holds its last
     operation until it takes the next; that operation may belong to an absent wave, as in `Ledger`.
     """
-    if not len(rows):
-        return rows
     token = ledger.token.take(rows)
     shift = _shift(stream, lane, token)
     begin, end = ledger.at.take(rows) + shift, ledger.end.take(rows) + shift

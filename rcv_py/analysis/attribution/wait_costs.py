@@ -202,9 +202,6 @@ def _map_uses(survey: Survey, trace: Trace, parcel: Parcel) -> _Uses:
     ends = wait_ends_in(tokens, links, trace, survey)
     line, distance, matrix, vector, charged, wait = _uses(tokens, links, ends, trace.architecture)
     once = np.ones(len(line), dtype=np.int64)
-    size = int(min(distance.max(initial=0), _MAX_CYCLES)) + 1
-    # Small numbers make sorting rows faster.
-    key, times, stall = summed(line * size + np.minimum(distance, _MAX_CYCLES), once, charged)
 
     def counts(value: np.ndarray) -> Sums:
         key = np.sort(_keys(line, value))
@@ -212,7 +209,7 @@ def _map_uses(survey: Survey, trace: Trace, parcel: Parcel) -> _Uses:
         return key.take(first), np.diff(first, append=len(key))
 
     return _Uses(
-        distance=(_keys(*np.divmod(key, size)), times, stall),
+        distance=summed(_keys(line, distance), once, charged),
         matrix=counts(matrix),
         vector=counts(vector),
         wait=counts(wait),

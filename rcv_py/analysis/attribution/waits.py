@@ -75,8 +75,6 @@ def wait_ends_in(tokens: TokenColumns, links: WaitLinks, trace: Trace, survey: S
 
 def _ends_of(found: Candidates, survey: Survey, engine: np.ndarray, line: np.ndarray, step: int) -> WaitEnds:
     first = run_starts(found.token)
-    if not len(first):
-        return WaitEnds(found.token, found.operation, np.zeros(0, dtype=bool))
     score = _score(found, survey, engine, line, step)
     group = borders(starts_run(found.token))[1:] - 1
     best = np.maximum.reduceat(score, first)

@@ -332,8 +332,6 @@ def _moved(to_b: np.ndarray, block: np.ndarray) -> np.ndarray:
     """Return which rows of A belong to blocks that moved in B, with the fewest instructions moved."""
     rows = np.flatnonzero(to_b >= 0)
     moved = np.zeros(len(to_b), dtype=bool)
-    if not len(rows):
-        return moved
     groups, first, size = np.unique(block[rows], return_index=True, return_counts=True)
     stays = heaviest_rising(to_b[rows[first]].tolist(), size.tolist())
     moved[rows] = ~np.isin(block[rows], groups[stays])

@@ -48,8 +48,6 @@ def lanes_of_rows(first: np.ndarray, start: np.ndarray, end: np.ndarray, slack: 
     lane = np.zeros(len(start), np.uint8)
     count = np.diff(first)
     own = first[:-1][count > 0]
-    if not len(own):
-        return lane
     low, high = np.minimum.reduceat(start, own), np.maximum.reduceat(np.maximum(start, end), own)
     if np.sum(high.astype(float) - low) > MAX_CYCLES:  # not plausible
         for begin, stop in pairwise(first.tolist()):

@@ -128,8 +128,6 @@ def _claimed(each: attribute.ParcelClaims, window: TimeWindow) -> saturated.Sums
 def _lines(tokens: TokenColumns, window: TimeWindow, count: int) -> saturated.Sums:
     """Executions, stall, busy and idle cycles of each code row; `count` for tokens without a row."""
     near = np.flatnonzero((tokens.start - tokens.idle < window.end) & (tokens.end > window.begin))
-    if not len(near):
-        return no_sums(_COLUMNS)
     start, issue, end = tokens.start[near], tokens.issue[near], tokens.ends_at(near)
     hits = ((issue >= window.begin) & (issue < window.end)).astype(np.int64)
     return saturated.summed(

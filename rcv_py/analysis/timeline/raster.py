@@ -87,9 +87,6 @@ class Joined(Record):
 
     def visible(self, window: TimeWindow) -> tuple[RowSegment, ...]:
         """The segments that touch a window."""
-        if len(self.segments) == 1:  # most rows of long waves
-            (only,) = self.segments
-            return self.segments if only.end > window.begin and only.begin < window.end else ()
         first = bisect_right(self.segments, window.begin, key=attrgetter("end"))
         return self.segments[first : bisect_left(self.segments, window.end, key=attrgetter("begin"))]
 

@@ -70,8 +70,6 @@ class PathRows(Record):
         order = np.argsort(x, kind="stable")
         x, upper, lower = x[order], upper[order], lower[order]
         heads = np.flatnonzero(starts_run(x))
-        if not len(heads):
-            return stretches, np.zeros((0, 3))
         parts = (x[heads], np.minimum.reduceat(upper, heads), np.maximum.reduceat(lower, heads))
         return stretches, np.stack(parts, axis=1).astype(np.float64)
 
