@@ -214,14 +214,12 @@ class ComputeUnit:
         if what.unit == "matrix":
             self._matrix_free[wave.simd] = now + what.passes
             self._held_by[wave.simd, "matrix"] = (wave.pc, wave)
+        latency = {"matrix": what.passes + 8, "valu": self._hw.valu_latency}.get(what.unit, 0)
         for name in what.writes:
             wave.ready.pop(name, None)
-            if what.unit == "matrix":
-                wave.ready[name] = (now + what.passes + 8, token)
-                wave.all_ready = max(wave.all_ready, now + what.passes + 8)
-            elif what.unit == "valu" and self._hw.valu_latency:
-                wave.ready[name] = (now + self._hw.valu_latency, token)
-                wave.all_ready = max(wave.all_ready, now + self._hw.valu_latency)
+            if latency:
+                wave.ready[name] = (now + latency, token)
+                wave.all_ready = max(wave.all_ready, now + latency)
         if "marker" in instruction.notes:
             wave.mark(now, int(instruction.notes["marker"], 0))
         if "block" in instruction.notes:
