@@ -117,8 +117,6 @@ def claim_arbitration(stream: TokenStream, ledger: Ledger) -> None:
     The producer is the instruction of another wave that held the unit for most of these cycles.
     """
     of_line = np.where(stream.lines.unit == MATRIX, VALU, stream.lines.unit)
-    if not stream.has_mates.any():
-        return
     open_ = ledger.open(stream.has_mates.take(stream.owner.take(ledger.token)))
     unit = of_line.take(ledger.line.take(open_))
     for each in np.flatnonzero(np.bincount(unit)).tolist():
