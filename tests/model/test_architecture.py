@@ -56,8 +56,8 @@ def test_register_files(target: str, vgprs: int, granule: int, waves: int) -> No
 
 @pytest.mark.parametrize(
     ("target", "granule"),
-    [("gfx90a", 512), ("gfx942", 512), ("gfx950", 1280), ("gfx1012", 512), ("gfx1030", 1024), ("gfx1036", 1024),
-     ("gfx1100", 1024), ("gfx1201", 1024)],
+    [("gfx90a", 512), ("gfx942", 512), ("gfx950", 1280), ("gfx1012", 512), ("gfx1030", 1024),
+     ("gfx1036", 1024), ("gfx1100", 1024), ("gfx1201", 1024)],
 )  # fmt: skip
 def test_steps_of_lds(target: str, granule: int) -> None:
     """Mesa's compiler for these GPUs aligns a workgroup's LDS so (`lds_alloc_granule`); gfx950: LLVM."""
