@@ -10,7 +10,7 @@ from rcv_py.base.text import nanoseconds
 from rcv_py.model.columns import ColumnTable
 
 NEVER = 1 << 62  # cycles, later than every time of a file
-NO_CLOCK = "µs not known: no clock samples"
+NO_CLOCK = "µs not known: no usable clock samples"
 
 
 class WaveEvents(ColumnTable):
@@ -166,13 +166,18 @@ class ClockSamples(Value):
     realtime: np.ndarray  # int64 [n], ticks of the constant clock
 
 
+def is_rate(hz: float) -> bool:
+    """Whether a clock can have this rate: 25 MHz to 3.13 GHz by data sheets (see `DEVICES`), with room."""
+    return 1e6 <= hz <= 1e10
+
+
 class Clock(Record):
     """Clock alignment and rates.
 
     `offsets` are the cycles added to every time of a shader engine to align it (absent means 0);
     `ticks_per_cycle` is realtime ticks a shader cycle, 0.0 if unknown; `frequency` is the realtime clock in
-    Hz.  `apart` are shader engines with waves whose clock cannot be aligned with the others: they are moved
-    so that all engines begin their first wave together, which makes a launch at most too short.
+    Hz, 0 if unknown.  `apart` are shader engines with waves whose clock cannot be aligned: they are moved so
+    that all engines begin their first wave together, which makes a launch at most too short.
     """
 
     frequency: int = 100_000_000
@@ -184,8 +189,9 @@ class Clock(Record):
 
     @property
     def shader_hz(self) -> float:
-        """Shader clock in Hz, 0.0 if unknown."""
-        return self.frequency / self.ticks_per_cycle if self.ticks_per_cycle > 0 else 0.0
+        """Shader clock in Hz, 0.0 if it is unknown or no clock can have this rate."""
+        rate = self.frequency / self.ticks_per_cycle if self.ticks_per_cycle > 0 else 0.0
+        return rate if is_rate(self.frequency) and is_rate(rate) else 0.0
 
     def ns(self, cycles: float) -> float | None:
         """Return a duration in nanoseconds, or None if the rate is unknown."""

@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from math import isnan
 from pathlib import Path
 
 from rcv_py.analysis.compare.builds import NAN, Build
-from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
+from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from, table_ns
 from rcv_py.analysis.overview.library import LibraryRow, library_row
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import Report, silent
+from rcv_py.base.text import Message
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import facts_about
@@ -83,7 +85,10 @@ def _build(path: Path, waves: str, *, workers: int | None = 0, cache: CaptureCac
         trace = open_trace(path, cache=cache)
         with Reducer(trace, workers=workers) as found:
             costs = explained_costs_from(found, waves)
-        duration_ns = launch_ns(trace, costs)
+        duration_ns, said = launch_ns(trace, costs), tuple(map(str, trace.problems))
+        if isnan(duration_ns) and (kernel := facts_about(trace).kernel) is not None and kernel.ns > 0:
+            text = "{0} gives the launch a duration that its cycles do not have at any clock: it is not used."
+            said = (*said, Message(text, kernel.file))
     except RcvError as error:
         return _unread(path, error)
     return Build(
@@ -93,7 +98,7 @@ def _build(path: Path, waves: str, *, workers: int | None = 0, cache: CaptureCac
         costs=costs,
         traced=len(trace.waves),
         duration_ns=duration_ns,
-        problems=tuple(map(str, trace.problems)),
+        problems=said,
     )
 
 
@@ -101,9 +106,9 @@ def launch_ns(trace: Trace, costs: CaptureCosts) -> float:
     """Return how long the launch took, by the clock of the capture, else by the tables of the run; nan."""
     launch = costs.launch
     ns = None if launch is None or launch.doubt else trace.clock.ns(launch.duration)
-    if ns is None and (kernel := facts_about(trace).kernel) is not None:
-        ns = kernel.ns
-    return NAN if ns is None else float(ns)
+    if ns is None:
+        ns = table_ns(launch, facts_about(trace))
+    return float(ns) if ns >= 0 else NAN
 
 
 def _unread(path: Path, error: RcvError) -> Build:

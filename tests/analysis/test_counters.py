@@ -284,6 +284,12 @@ def test_without_a_clock_a_rate_says_why(operations: Trace) -> None:
     assert "F16_TFLOPS" not in [row.name for row in found.rows]
 
 
+def test_a_frequency_that_is_not_known_is_no_number(operations: Trace) -> None:
+    clock = replace(operations.clock, frequency=0)
+    found = derived_counters(counters(operations), clock, [read_definitions("X := FREQUENCY")])
+    assert str(found.rows[-1].error) == "The capture does not state a usable frequency of the constant clock."
+
+
 def test_an_engine_with_fewer_clock_samples_is_no_garbage(operations: Trace) -> None:
     trace = operations
     one, two = trace.clock.samples[0], trace.clock.samples[1]

@@ -7,6 +7,7 @@ from rcv_py.analysis.health.buffer import ENDS, cut
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.formats.open import open_trace
+from rcv_py.model.device import Clock
 from rcv_py.work import load
 from rcv_py.work.load import batches
 from tests.support.samples import write_sample
@@ -151,7 +152,7 @@ def test_edge_28_of_two_waves_with_one_place_the_index_keeps_the_first(tmp_path)
 # -- 29 to 35: clocks, counters, size, loss -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("frequency", [0, -1, "x", {}, 1e300])
+@pytest.mark.parametrize("frequency", [0, -1, "x", "1e8", {}, True, 1e30, 1e300, 999_999, 10**10 + 1, 10**17])
 def test_edge_29_with_an_impossible_frequency_no_time_is_known(tmp_path, frequency):
     files = capture()
     files["realtime.json"]["metadata"] = {"frequency": frequency}
@@ -159,6 +160,23 @@ def test_edge_29_with_an_impossible_frequency_no_time_is_known(tmp_path, frequen
     assert trace.clock.ns(2000) is None
     said = "realtime.json has a constant clock without a usable frequency"
     assert any(problem.text.startswith(said) for problem in trace.problems)
+
+
+@pytest.mark.parametrize("ticks", [1, 250_000])  # for 2,000 cycles, at 100 MHz: 200 GHz and 800 kHz
+def test_edge_29_samples_of_a_shader_clock_that_no_gpu_has_give_no_time(tmp_path, ticks):
+    files = capture({PLACES[0]: wave(1000)})
+    files["realtime.json"] = {"SE0": [[1000, 500], [3000, 500 + ticks]]}
+    trace = opened(tmp_path, files)
+    assert (trace.clock.shader_hz, trace.clock.ticks_per_cycle, trace.clock.ns(2000)) == (0.0, 0.0, None)
+    (problem,) = trace.problems
+    said = "realtime.json gives the shader clock a rate that no GPU has: no time in seconds is known."
+    assert problem.text == said
+
+
+def test_edge_29_a_clock_record_with_an_impossible_rate_gives_no_time():
+    rates = (1e6, 1e6 - 1, 1e10, 1e10 + 1, 0, -1, float("nan"), float("inf"), 1e30)
+    found = [Clock(frequency=rate, ticks_per_cycle=1.0).shader_hz for rate in rates]
+    assert found == [1e6, 0, 1e10, 0, 0, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("frequency", [None, 1e8])

@@ -30,6 +30,8 @@ from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ranges
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, SourceFile
+from rcv_py.model.device import is_rate
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
 DRAWN = 4_000_000  # lives, over all draws
@@ -82,6 +84,16 @@ def launch_of(trace: Trace) -> TracedLaunch | None:
         begin=begin - begin.min(),
         life=life,
     )
+
+
+def table_ns(launch: TracedLaunch | None, facts: RunFacts) -> int:
+    """Return how long the tables of the run say that the launch took, in nanoseconds; -1 if they do not.
+
+    A duration in which no clock counts the cycles of the launch is of another launch, or damaged.
+    """
+    ns = -1 if facts.kernel is None else facts.kernel.ns
+    is_sure = launch is None or launch.doubt or ns <= 0 or is_rate(launch.duration * 1e9 / ns)
+    return ns if is_sure else -1
 
 
 def chance(launch: TracedLaunch, rng: np.random.Generator) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from rcv_py.analysis.counters.counters import ALL_SIMDS, CounterFamily, Counters, RawCounter, Samples
 from rcv_py.analysis.counters.formula.evaluate import scalar
 from rcv_py.base.record import Value
-from rcv_py.model.device import Clock
+from rcv_py.model.device import Clock, is_rate
 
 MAX_CELLS = 1 << 21  # of one tensor: 16 MB; for more, intervals are merged
 
@@ -108,9 +108,8 @@ class Tensors(Mapping[str, np.ndarray]):
         numbers: dict[str, float] = dict(
             zip(("NUM_XCC", "NUM_SE", "NUM_CU", "NUM_SAMPLES"), grid.shape, strict=True)
         )
-        numbers |= {"INTERVAL": grid.step, "FREQUENCY": clock.frequency}
-        if clock.shader_hz:
-            numbers["SHADER_HZ"] = clock.shader_hz
+        rates = {"FREQUENCY": clock.frequency, "SHADER_HZ": clock.shader_hz}
+        numbers |= {"INTERVAL": grid.step, **{name: rate for name, rate in rates.items() if is_rate(rate)}}
         makers = dict(self._aliases())
         for counter in self._raw:
             samples = counter.samples.of(*self._places)

@@ -129,7 +129,8 @@ def _reasons(tensors: dict[CounterFamily, Tensors], family: CounterFamily) -> di
         if name not in tensors[family]
     }
     if tensors[family].grid is not None:
-        reasons["SHADER_HZ"] = "The shader clock's rate is unknown: realtime.json has no two clock samples."
+        reasons["SHADER_HZ"] = "The shader clock is unknown: realtime.json has no two usable clock samples."
+        reasons["FREQUENCY"] = "The capture does not state a usable frequency of the constant clock."
         reasons["RCLOCK"] = "There are no clock samples: realtime.json is missing or empty."
     return reasons
 

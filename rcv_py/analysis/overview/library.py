@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from rcv_py.analysis.compare.costs import launch_of
+from rcv_py.analysis.compare.costs import launch_of, table_ns
 from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
@@ -76,7 +76,7 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
     cycles = -1 if launch is None or launch.doubt else launch.duration
     ns = trace.clock.ns(cycles) if cycles >= 0 else None
     if ns is None:
-        ns = facts.kernel.ns if facts is not None and facts.kernel is not None else -1
+        ns = -1 if facts is None else table_ns(launch, facts)
     limits = occupancy_limits(trace, facts) if len(code) else None
     bound = None if findings is None else findings.bound_class
     return LibraryRow(

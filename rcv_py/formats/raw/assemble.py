@@ -18,7 +18,7 @@ from rcv_py.formats.raw.engine import Engine
 from rcv_py.formats.raw.files import spans
 from rcv_py.formats.raw.listing import CodeRows, kernel_names, listing
 from rcv_py.formats.raw.objects import ONE_RUN, Claim, Objects, Places
-from rcv_py.formats.uiout.clock import NOMINAL_HZ, clock_of, clock_samples, lives_of
+from rcv_py.formats.uiout.clock import clock_of, clock_samples, lives_of
 from rcv_py.formats.uiout.code import Code
 from rcv_py.formats.uiout.occupancy import hardware_events
 from rcv_py.formats.uiout.run_files import exact_target
@@ -321,8 +321,9 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
             samples[engine.se] = clock_samples(pairs)
     events = [(one.se, one.stream.occupancy.time) for one in engines]
     lives = lives_of(events + [(one.se, one.facts[name]) for one in engines for name in ("begin", "end")])
-    frequencies = (engine.stream.frequency for engine in engines if engine.stream.frequency > 0)
-    clock = clock_of(samples, lives, next(frequencies, NOMINAL_HZ))
+    rates = ((one.stream.frequency, one.name) for one in engines if one.stream.frequency)
+    stated, name = next(rates, (None, "The recording"))
+    clock = clock_of(samples, lives, stated, name, problems)
     busy, lost = sorted(lives), sorted(lives.keys() - samples.keys())
     if len(busy) > 1 and len(clock.apart) == len(busy):
         text: str = "The clocks of the shader engines lie years apart: they are not aligned."

@@ -10,7 +10,7 @@ from rcv_py.base.text import Message
 from rcv_py.formats.input import columns
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import FolderFiles
-from rcv_py.model.device import Clock, ClockSamples
+from rcv_py.model.device import Clock, ClockSamples, is_rate
 from rcv_py.model.ids import place_name
 
 FILE = "realtime.json"
@@ -46,14 +46,10 @@ def read_clock(files: FolderFiles, lives: Lives, problems: Problems) -> Clock:
             text = "{0} is missing or empty: the clocks of {1} shader engines are not aligned."
             hint = "Compare times within one shader engine only; a newer trace decoder writes the file."
             problems.warn(FILE, Message(text, FILE, len(engines)), hint)
-        return clock_of({}, lives)
+        return clock_of({}, lives, None, FILE, problems)
     samples = _samples(data, problems)
-    stated = columns.table_of(data.get("metadata")).get("frequency")
-    frequency = NOMINAL_HZ if stated is None else max(0, columns.whole_number(stated, 0))
-    if not frequency:
-        text = "{0} has a constant clock without a usable frequency: no time in seconds is known."
-        problems.warn(FILE, Message(text, FILE), "Read times in cycles, or decode again.")
-    clock = clock_of(samples, lives, frequency)
+    metadata = columns.table_of(data.get("metadata"))
+    clock = clock_of(samples, lives, metadata.get("frequency"), FILE, problems)
     if len(samples) > 1 and set(engines) == set(clock.apart):
         text = "{0} puts the shader engines too far apart: their clocks are not aligned."
         hint = "Compare times within one shader engine only, or record the trace again."
@@ -66,9 +62,23 @@ def read_clock(files: FolderFiles, lives: Lives, problems: Problems) -> Clock:
     return clock
 
 
-def clock_of(samples: Mapping[int, ClockSamples], lives: Lives, frequency: int = NOMINAL_HZ) -> Clock:
-    """Return the clock; engines that cannot be aligned begin with the first wave of the others."""
+def clock_of(
+    samples: Mapping[int, ClockSamples], lives: Lives, stated: object, name: str, problems: Problems
+) -> Clock:
+    """Return the clock; engines that cannot be aligned begin with the first wave of the others.
+
+    `stated` is the frequency of the constant clock in the file `name`, None without.  If it, or the rate of
+    the shader clock, is one that no clock has, it is not known, and a Problem reports it.
+    """
     offsets, ticks = align(samples, lives)
+    frequency = NOMINAL_HZ if stated is None else columns.whole_number(stated, 0)
+    frequency = frequency if is_rate(frequency) else 0
+    if not frequency or (ticks and not is_rate(frequency / ticks)):
+        text = "{0} has a constant clock without a usable frequency: no time in seconds is known."
+        if frequency:
+            text = "{0} gives the shader clock a rate that no GPU has: no time in seconds is known."
+        problems.warn(name, Message(text, name), "Read times in cycles, or decode again.")
+        ticks = 0.0 if frequency else ticks
     apart = sorted(lives.keys() - offsets.keys()) if len(lives) > 1 else []
     aligned = [lives[se][0] + offset for se, offset in offsets.items() if se in lives]
     first = min(aligned) if aligned else max((begin for begin, _ in lives.values()), default=0)

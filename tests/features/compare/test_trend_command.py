@@ -7,6 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from rcv_py.formats.open import open_trace
 from tests.support import folders
 from tests.support.command_runs import printed, printed_csv, printed_json, refused, run_anew
 from tests.support.samples import write_sample
@@ -102,6 +103,29 @@ def test_the_document_names_the_first_that_takes_more(nights: Path) -> None:
     assert document["about"]["captures"] == ["mon", "other", "tue", "wed", "broken"]
     assert [text.partition(":")[0] for text in document["about"]["problems"]][-1] == "broken"
     assert printed_json("trend", nights / "mon")["first_more"] is None
+
+
+@pytest.mark.parametrize(("ns", "known"), [(20_000, True), (1, False), (10**17, False)])
+def test_a_duration_of_a_table_that_no_clock_allows_is_not_known(
+    ns: int, known: bool, tmp_path: Path
+) -> None:
+    folder = tmp_path / "a" / "ui_output_agent_1_dispatch_7"
+    write_sample("matmul_small", folder)
+    clock = folder / "realtime.json"
+    clock.write_bytes(orjson.dumps(orjson.loads(clock.read_bytes()) | {"metadata": {"frequency": 0}}))
+    kernel = open_trace(folder).kernel_name
+    head = "Dispatch_Id,Kernel_Name,Start_Timestamp,End_Timestamp,Grid_Size_X"
+    (tmp_path / "a" / "run_kernel_trace.csv").write_text(f'{head}\n7,"{kernel}",1000,{1000 + ns},64\n')
+    document = printed_json("trend", folder, *HERE)
+    (row,) = document["captures"]
+    (indexed,) = printed_json("index", folder, *HERE)["captures"]
+    assert row["duration_ns"] == indexed["duration_ns"] == (ns if known else None)
+    assert (row["clock_mhz"] is not None) is known
+    said = "run_kernel_trace.csv gives the launch a duration that its cycles do not have at any clock"
+    assert any(said in text for text in document["about"]["problems"]) is not known
+    work = {one["name"] for one in printed_json("compare", folder, folder, "--by", "work")["rows"]}
+    assert ({"duration_ns", "clock_mhz"} <= work) is known
+    assert "duration" in work
 
 
 def test_other_forms(nights: Path) -> None:

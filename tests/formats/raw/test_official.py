@@ -107,6 +107,22 @@ def test_what_the_library_says_is_the_same_trace(library, one_engine, monkeypatc
     assert any("lost data" in problem.text for problem in theirs.problems)
 
 
+@pytest.mark.parametrize("frequency", [1, 999_999, 10**10 + 1, 2**64 - 1])
+def test_an_impossible_frequency_of_the_library_gives_no_time(
+    frequency, library, one_engine, monkeypatch, tmp_path
+) -> None:
+    said = struct.pack("<Q", 25_000_000)
+    data = library[1].read_bytes()
+    assert data.count(said) == 1
+    (tmp_path / "records").write_bytes(data.replace(said, struct.pack("<Q", frequency)))
+    folder = shutil.copytree(one_engine, tmp_path / "engine")  # what was decoded before is kept by its place
+    trace = by_library((library[0], tmp_path / "records"), folder, monkeypatch)
+    assert (trace.clock.frequency, trace.clock.ns(1000)) == (0, None)
+    texts = [one.text for one in trace.problems if "without a usable frequency" in one.text]
+    said = "has a constant clock without a usable frequency: no time in seconds is known."
+    assert texts == [f"1_0_shader_engine_0_1.att {said}"]
+
+
 def test_one_process_decodes_several_engines(library, one_engine, monkeypatch, tmp_path) -> None:
     """Starting a process and reading code objects takes far longer than decoding."""
     folder = copied(raw_sample(NAME), tmp_path / "both")
