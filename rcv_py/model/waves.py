@@ -12,6 +12,7 @@ import numpy as np
 
 from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import borders
+from rcv_py.base.text import Message
 from rcv_py.model.columns import ColumnTable
 from rcv_py.model.device import NEVER
 from rcv_py.model.ids import WaveId
@@ -76,6 +77,12 @@ class TracedWave(NamedTuple):
     def executions(self, line: int) -> Executions:
         """The executions of a row of the code table."""
         return Executions(np.flatnonzero(self.tokens.line == line))
+
+
+def unrecorded(waves: Iterable[TracedWave], index: WaveIndex) -> dict[int, str]:
+    """Return a sentence by row for each wave without an instruction: what it executed is not known."""
+    text = "{0} lists no instructions: what the wave executed is not known."
+    return {wave.row: Message(text, index.file[wave.row]) for wave in waves if not len(wave.tokens)}
 
 
 class WaveBatch(Record):

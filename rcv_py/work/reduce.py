@@ -28,7 +28,7 @@ from rcv_py.analysis.core.reduction import Answers, AnyReduction, Rows, mapped
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.base.record import Value
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import TracedWave, WaveBatch
+from rcv_py.model.waves import TracedWave, WaveBatch, unrecorded
 from rcv_py.tuning import memory
 from rcv_py.work import load
 
@@ -113,8 +113,10 @@ class SlabCache:
             self._waves.update((wave.row, wave) for wave in batch.waves)
             self._missing.update(batch.missing)
             self._doubtful.update(batch.notes)
-        here = [self._waves[row] for row in needed if row in self._waves]
-        parcel, index = parcel_of(here, rows, slab), self._trace.waves
+        index, found = self._trace.waves, [self._waves[row] for row in needed if row in self._waves]
+        self._missing |= unrecorded(found, index)
+        here = [wave for wave in found if wave.row not in self._missing]
+        parcel = parcel_of(here, rows, slab)
         return StripResult(
             mapped(reductions, self._trace, parcel),
             {row: self._missing[row] for row in needed if row in self._missing},

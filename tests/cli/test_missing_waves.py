@@ -60,6 +60,47 @@ def test_a_wave_with_wrong_numbers_is_not_a_missing_one(tmp_path: Path) -> None:
     assert json.loads(run("line", str(folder), "3", "--json").out)["missing"] == ""
 
 
+COMMANDS = ("summary", "waves", "triage", "hotspot", "causes", "waits", "range", "units", "loops", "latency")
+
+
+@pytest.mark.parametrize("rows", [None, [], "no table"])
+@pytest.mark.parametrize("left", [0, 7, 15])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_wave_without_instructions_counts_like_one_that_is_gone(
+    tmp_path: Path, command: str, left: int, rows: object
+) -> None:
+    """The same numbers, of the other waves, as without its file; null, not 0, if there are no others."""
+    whole, gone = damaged(tmp_path / "a", 16), damaged(tmp_path / "b", left)
+    for path in sorted(Path(whole).glob("se*_wv*.json"))[left:]:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        document["wave"] |= {"instructions": rows}
+        if rows == "no table":
+            del document["wave"]["instructions"]
+        path.write_text(json.dumps(document), encoding="utf-8")
+    empty, without = (json.loads(run(command, folder, "--json").out) for folder in (whole, gone))
+    for document in (empty, without):
+        del document["about"]["problems"], document["about"]["arguments"]
+    assert empty == without
+
+
+def test_the_text_of_a_range_without_a_readable_wave_has_no_zeros(tmp_path: Path) -> None:
+    said = run("range", damaged(tmp_path, 0)).out
+    assert "\n  range " in said
+    assert "executions" not in said
+    assert "0 cycles" not in said
+
+
+def test_info_names_waves_without_instructions(tmp_path: Path) -> None:
+    folder = Path(damaged(tmp_path, 16))
+    path = min(folder.glob("se*_wv*.json"))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["wave"]["instructions"] = None
+    path.write_text(json.dumps(document), encoding="utf-8")
+    said = f"{path.name} lists no instructions: what the wave executed is not known."
+    assert said in run("info", str(folder), "--read").out
+    assert "1 of 16 traced waves could not be read" in run("summary", str(folder)).out
+
+
 def test_bars_of_totals_need_no_wave(tmp_path: Path) -> None:
     found = run("isa", damaged(tmp_path, 1), "--bars", "latency", "--top", "3")
     assert "could not be read" not in found.out + found.err

@@ -31,8 +31,9 @@ def run(options: RangeOptions) -> CommandAnswer:
         length = plural(window.width, "cycle") + (f" ({nanoseconds(ns)})" if ns is not None else "")
         read, cycles = plural(found.waves, "traced wave"), plural(found.wave_cycles, "cycle")
         lived = Message("{0}, {1} of waves", read, cycles)
-        facts: list[tuple[str, str]] = [("range", Message("{0}, {1}", window, length)), ("waves", lived)]
-        facts += [("executions", count(int(found.hits.sum())))]
+        facts: list[tuple[str, str]] = [("range", Message("{0}, {1}", window, length))]
+        if waves.read:
+            facts += [("waves", lived), ("executions", count(int(found.hits.sum())))]
         flop = result.flop_facts(trace, found)
         facts += [(name, join_texts(", ", filter(None, texts))) for name, *texts in flop]
         facts += [("between", _between(trace, ends, steps))] if ends and steps else []

@@ -34,6 +34,7 @@ from rcv_py.formats.open import capture_entry
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.device import NO_CLOCK
 from rcv_py.model.trace import INFERRED
+from rcv_py.model.waves import unrecorded
 
 
 def run(options: InfoOptions) -> CommandAnswer:
@@ -80,7 +81,7 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
     if options.read:  # what the panel Problems shows of waves and markers
         missing, notes = dict[int, str](), dict[int, str]()
         for batch in batches(trace):
-            missing |= batch.missing
+            missing |= dict(batch.missing) | unrecorded(batch.waves, trace.waves)
             notes |= batch.notes
         spans = markers(trace).problems if trace.has_shader_data else ()
         trace = replace(trace, problems=(*trace.problems, *trace.wave_problems(missing, notes), *spans))
