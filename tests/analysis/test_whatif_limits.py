@@ -249,6 +249,7 @@ def test_a_capture_without_wave_files_says_that_nothing_can_be_replayed(tmp_path
     write_sample("matmul_small", tmp_path)
     for file in tmp_path.rglob("se*_sm*_sl*_wv*.json"):
         file.unlink()
-    run = run_anew("whatif", str(tmp_path))
-    assert run.code != 0
-    assert "nothing can be replayed" in run.err
+    for more in ((), ("--path",)):
+        run = run_anew("whatif", str(tmp_path), *more)
+        assert (run.code, run.err) == (0, "")
+        assert "nothing can be replayed" in run.out

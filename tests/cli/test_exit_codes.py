@@ -165,6 +165,28 @@ def test_damage_is_survived(command: str, broken: dict[str, Path], unlike: list[
                 raise AssertionError(f"{command} on {name}: {error}") from error
 
 
+NAMES_ONE = {"line", "place", "wave"}  # these name an instruction or a wave, which is not there
+OTHER_FILES = {"pmc"}  # needs tables that are no part of a capture
+
+
+@pytest.mark.parametrize("sample", ["placeholder", "pc_sampling"])
+@pytest.mark.parametrize("command", [name for name in WORDS if name not in NAMES_ONE | OTHER_FILES])
+def test_a_capture_without_traced_waves_is_no_mistake(command: str, sample: str, tmp_path: Path) -> None:
+    """There is nothing to list, and a sentence says so; only what was named and is not there is refused."""
+    for name, *forms in (("text",), ("json", "--json")):
+        done = ask(command, sample_path(sample), tmp_path / name, *forms)
+        hold(done, is_json=bool(forms))
+        assert done.code == ExitCode.DONE, done.err
+
+
+@pytest.mark.parametrize(
+    "words", ["wave se0/simd0/slot0/wv0", "units --wave se0/simd0/slot0/wv0", "line 999"]
+)
+def test_what_is_named_and_not_there_is_refused(words: str) -> None:
+    command, *more = words.split()
+    refused(run(command, str(sample_path("pc_sampling")), *more))
+
+
 def test_a_document_says_what_is_wrong_with_the_files(broken: dict[str, Path]) -> None:
     done = run("hotspot", str(broken["occupancy.json cut in half"]), "--json")
     assert any("occupancy.json" in problem for problem in json.loads(done.out)["about"]["problems"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.command_runs import printed, printed_json, refused, run
+from tests.support.command_runs import printed, printed_json, run
 from tests.support.samples import sample_path, write_sample
 
 SAMPLE = "ceiling"  # it has a loop and matrix instructions
@@ -197,8 +197,9 @@ def test_no_text_names_instruction_minus_one(name: str, words: str) -> None:
 
 
 def test_nothing_is_predicted_of_instructions_that_nobody_could_read(tmp_path: Path) -> None:
-    said = refused("whatif", lacking("code.json", tmp_path))
-    assert "No instruction of capture could be read, so nothing can be replayed." in said
+    folder = lacking("code.json", tmp_path)
+    assert "No instruction could be read, so nothing can be replayed" in run("whatif", str(folder)).out
+    assert json.loads(run("whatif", str(folder), "--json").out)["experiments"] == []
 
 
 def test_costs_of_no_instructions_are_not_zero() -> None:

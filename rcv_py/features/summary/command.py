@@ -11,7 +11,6 @@ from rcv_py.analysis.device.simd_work import ASTRAY
 from rcv_py.analysis.device.utilization import unit_busy
 from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
-from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, capitalized, count, join_texts, percent, plural
 from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextColumn, TextGrid, TextTable, each
 from rcv_py.cli.opening import ChosenWaves, answers, choose_waves, missing_text, opened
@@ -100,9 +99,12 @@ def _cell(value: np.generic) -> str:
 
 def _unit_times(options: SummaryOptions) -> CommandAnswer:
     trace = opened(options)
-    if not len(trace.waves):
-        why = Message("{0} has no traced waves.", trace.name)
-        raise UsageError(why, hint="Record a thread trace of the kernel.")
+    if not len(trace.waves) and options.wave is None:
+        nothing = {"place": "", "waves": 0, "range": None, "missing": ""}
+        why = "The capture has no traced waves: record a thread trace of the kernel."
+        return CommandAnswer.of_table(
+            UNITS_SCHEMA, units((), trace.span), lambda: [why], lambda: nothing, of=trace
+        )
     row = 0 if options.wave is None else trace.wave_row(options.wave)
     rows, index = waves_of_unit(trace, row), trace.waves
     window = trace.within(options.clock) or trace.span

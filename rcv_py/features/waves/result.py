@@ -237,7 +237,7 @@ _UNITS_FACTS = (
     kinds.TEXT("place", "The compute unit, such as SE1 CU3"),
     kinds.WAVES("waves", "Traced waves of it that could be read"),
     kinds.TEXT("missing", "Which of its waves could not be read, a sentence; empty if all could"),
-    kinds.CYCLE_RANGE("range", "The range that counts; the whole capture if none was given"),
+    kinds.CYCLE_RANGE.maybe("range", "The range that counts, by default all; null without traced waves"),
 )
 UNITS_SCHEMA = Schema(
     "units",

@@ -7,7 +7,6 @@ from rcv_py.analysis.findings.predicted import BASE, of_kernel
 from rcv_py.analysis.whatif.asked import ChangeRequest
 from rcv_py.analysis.whatif.critical_path import PathTable
 from rcv_py.analysis.whatif.experiments import EVERYTHING, sample, usual_experiments
-from rcv_py.base.errors import UsageError
 from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, Part, TextTable
 from rcv_py.cli.opening import opened
@@ -19,28 +18,31 @@ from rcv_py.work.findings import findings_of_trace
 from rcv_py.work.whatif import player_of
 
 _SLACK = "Instructions off the path have slack: they can be that much later without lengthening the span."
+NO_WAVES = "The capture has no traced waves, so nothing can be replayed."
+UNREAD = "No instruction could be read, so nothing can be replayed; `rcv info` lists what is missing."
 NOTHING_HELPS = "No experiment changes the kernel's duration by more than 2 %."
 
 
 def run(options: WhatifOptions) -> CommandAnswer:
     """Run the options as one experiment; without any, the standard experiments."""
     trace = opened(options)
-    if not len(trace.waves):
-        raise UsageError(Message("{0} has no traced waves, so nothing can be replayed.", trace.name))
     changes = asked(options).changes(trace)
     played = sample(trace, EVERYTHING) if options.all else sample(trace)
     player = player_of(trace, played)
-    if not (player.recordings() and len(trace.code)):
-        lost = Message("No instruction of {0} could be read, so nothing can be replayed.", trace.name)
-        raise UsageError(lost, hint="`rcv info` lists what is missing.")
+    is_known = bool(player.recordings() and len(trace.code))
+    why = "" if is_known else NO_WAVES if not len(trace.waves) else UNREAD
     if options.path:
-        return _path(options, trace, player.path(changes))
+        return _path(options, trace, player.path(changes if is_known else ()), why)
     experiments = [tuple(changes)] if changes else usual_experiments(player, trace)
-    found, kernel = of_kernel(findings_of_trace(trace, facts_about(trace)), player, experiments)
+    said = findings_of_trace(trace, facts_about(trace)) if is_known else None
+    found, kernel = ([], []) if said is None else of_kernel(said, player, experiments)
     table = result.prediction_table(found, kernel)
     about = result.facts(found, kernel, played)
 
     def text() -> Iterator[Part]:
+        if why:
+            yield why
+            return
         yield TextTable(table, trace)
         if not changes and all(abs(one.share) < 0.02 for one in kernel):
             yield Message("\n{0}", NOTHING_HELPS)
@@ -55,11 +57,14 @@ def run(options: WhatifOptions) -> CommandAnswer:
     return CommandAnswer.of_table(result.SCHEMA, table, text, lambda: about, rows="experiments", of=trace)
 
 
-def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> CommandAnswer:
-    """The makeup of the span: causes, then instructions."""
+def _path(options: WhatifOptions, trace: Trace, found: PathTable, why: str) -> CommandAnswer:
+    """The makeup of the span: causes, then instructions; `why` nothing can be replayed, "" if it can."""
     table = result.path_rows(trace, found).head(options.top)
 
     def text() -> Iterator[Part]:
+        if why:
+            yield why
+            return
         yield TextTable(result.path_causes(found), trace)
         yield ""
         yield TextTable(table, trace)

@@ -97,7 +97,9 @@ PATH_CAUSES = Spec(
 )
 PATH_FACTS = (
     CAPTURE,
-    kinds.CYCLES("length", "Length of the paths, which is the sum of the spans of the compute units"),
+    kinds.CYCLES.maybe(
+        "length", "Length of the paths: the spans of the compute units, summed; null: unknown"
+    ),
     PATH_CAUSES.field("causes"),
     TOTAL_ROWS,
 )
@@ -221,4 +223,4 @@ def path_causes(found: PathTable) -> ResultTable:
 
 def path_facts(found: PathTable, trace: Trace) -> dict[str, Any]:
     """Return the facts about the paths of all compute units."""
-    return {"capture": trace.name, "length": found.length, "causes": path_causes(found).rows()}
+    return {"capture": trace.name, "length": found.length or None, "causes": path_causes(found).rows()}
