@@ -16,8 +16,9 @@ from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
 from rcv_py.model.trace import Trace
+from tests.support.command_runs import printed_json
 from tests.support.opened import all_waves, sample_trace, traces_of
-from tests.support.samples import sample
+from tests.support.samples import sample, sample_path
 
 MI300X = RunFacts(agent=AgentFacts("gfx942", 8, 4, 64, 65_536, 304, "a.csv", product="AMD Instinct MI300X"))
 
@@ -147,3 +148,21 @@ def test_loops_are_parts_of_the_kernel() -> None:
     assert loop.cycles < whole.cycles
     assert whole.intensity == pytest.approx(whole.flop() / whole.bytes)
     assert whole.ridge == pytest.approx(2048 / (5.3e12 / (304 * (trace.clock.shader_hz or 2.1e9))))
+
+
+@pytest.mark.parametrize("waves", ["all", "working"])
+def test_waves_per_simd_are_those_that_count(waves: str) -> None:
+    """Lives of the counted waves over the cycles in which their units held one, on all traced SIMDs."""
+    folder = sample_path("mixed_populations")
+    rows = printed_json("waves", folder, "--waves", waves)["rows"]
+    traced = [(*row["wave"].split("/")[:2], row["cu"]) for row in printed_json("waves", folder)["rows"]]
+    simds = len(set(traced)) / len({(se, cu) for se, _, cu in traced})
+    held: dict[tuple[str, int], set[int]] = {}
+    for row in rows:
+        unit = row["wave"].split("/")[0], row["cu"]
+        held.setdefault(unit, set()).update(range(row["start"], row["end"]))
+    lived = sum(row["cycles"] for row in rows)
+    expected = lived / (sum(map(len, held.values())) * simds)
+    found = printed_json("roofline", folder, "--waves", waves)
+    assert found["waves"] == len(rows)
+    assert found["waves_per_simd"] == pytest.approx(expected, abs=0.01)

@@ -103,7 +103,8 @@ class AccessWidths(Value):
     is_hidden: np.ndarray  # bool [code rows], moves an unknown number of bytes, or raw words that may
     executions: np.ndarray  # int64 [code rows], of the waves that were read
     lanes: int  # per wave
-    unit_cycles: int  # cycles in which a compute unit held a traced wave, summed over units
+    unit_cycles: int  # cycles in which a compute unit held one of these waves, summed over units
+    wave_cycles: int  # lives of these waves, summed
     part: float  # SIMDs of a compute unit that were traced, as a part of those that held waves
 
     @property
@@ -188,6 +189,7 @@ def _finish(trace: Trace, part: _Accesses) -> AccessWidths:
         executions=dense(part.executions, len(code))[0],
         lanes=wave_lanes(code, trace.architecture),
         unit_cycles=occupied_cycles(part.lives),
+        wave_cycles=int((part.lives[:, 2] - part.lives[:, 1]).sum()),
         part=_traced_part(trace),
     )
 

@@ -97,7 +97,7 @@ class Roofline(Record):
 
     scopes: tuple[Scope, ...]  # empty without instructions or waves
     waves: int
-    waves_per_simd: float  # on average, while there is any; nan without instructions
+    waves_per_simd: float  # of these waves on average, while there is any; nan without instructions
 
 
 def roofline(
@@ -160,8 +160,7 @@ def roofline(
     inner = [one for one in inner if not (one.flop() <= least[0] and one.bytes <= least[1])]
     inner.sort(key=lambda one: (*-np.nan_to_num([one.flop(), one.bytes]), one.first))
     resident = max(1, widths.unit_cycles * max(1, simds) // max(1, units))
-    lived = float((index.end - index.begin).sum()) if len(index) else 0.0
-    return Roofline((whole, *inner[:MAX_LOOPS]), loops.waves, lived / resident)
+    return Roofline((whole, *inner[:MAX_LOOPS]), loops.waves, widths.wave_cycles / resident)
 
 
 def _loops(trace: Trace, loops: LoopSummary) -> list[tuple[int, int, int]]:

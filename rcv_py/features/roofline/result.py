@@ -97,7 +97,7 @@ FACTS = (
     common.WAVES_READ,
     kinds.TEXT("target", "The instruction set, such as gfx942"),
     replace(kinds.NUMBER, unit="waves", ending=", in waves.").maybe(
-        "waves_per_simd", "Mean number of traced waves on a SIMD while there are any"
+        "waves_per_simd", "Mean number of the counted waves on a traced SIMD while there are any"
     ),
     kinds.WAVES.maybe("launch_waves", "Waves of the launch, by the tables of the run; null: of another one"),
     _FLOP.maybe(
