@@ -77,6 +77,7 @@ def _text(found: DeviceSummary, waves: ChosenWaves, lost: str) -> Iterator[Part]
 def _pipes(found: DeviceSummary, pipes: PipeUse, whose: str) -> Iterator[Part]:
     yield Message("\nShare of the cycles in which a SIMD had {0}; for kinds of instruction: cycles of", whose)
     yield "issue; Other includes s_endpgm while the last operations of its wave are outstanding"
+    yield "(waves issue several kinds in one cycle, so their shares can add up to more than 100 %)"
     names = ("issuing", "working", "mfma_busy", "no_issue", "bubbles", *pipes.used)
     rows: list[tuple[str, list[int]]] = []  # a SIMD: its cycles, then the cycles of each column
     for place, resident, columns in result.pipe_rows(found):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_runs import printed, printed_csv, printed_json, refused
+from tests.support.marked_cycles import overlapping_cycles
 from tests.support.plain_capture import plain
 from tests.support.samples import sample_path, write_sample
 from tests.ui.window import SAMPLE, SAMPLES
@@ -138,6 +139,12 @@ def test_a_duration_without_a_clock_says_why_it_has_no_microseconds(command: str
     assert "µs not known" not in printed(command, tmp_path)
     (tmp_path / "realtime.json").unlink()
     assert "µs not known: no usable clock samples" in printed(command, tmp_path)
+
+
+def test_kinds_of_instructions_overlap_in_time() -> None:
+    folder = sample_path("crowded")
+    assert overlapping_cycles(folder, printed_json("summary", folder, "--waves", "all")["simds"][0]) > 0
+    assert "so their shares can add up to more than 100 %" in printed("summary", folder)
 
 
 def test_a_matrix_pipe_is_as_busy_as_its_simd_says() -> None:

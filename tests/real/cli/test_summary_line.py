@@ -7,6 +7,7 @@ import pytest
 
 from tests.real import captures
 from tests.support.command_runs import printed, printed_json
+from tests.support.marked_cycles import overlapping_cycles
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)
@@ -62,3 +63,11 @@ def test_samples_are_called_samples_in_the_ranking() -> None:
     assert "4,690, 3,384 of them stalled (72.2 %)" in facts
     assert head.split()[:5] == ["#", "samples", "issued", "stalled", "share"]
     assert first.split()[:4] == ["102", "153", "0", "153"]
+
+
+def test_kinds_that_add_up_to_more_than_all_cycles_overlap() -> None:
+    """Waves wait in s_endpgm for their last stores while others issue."""
+    folder = captures.trace_path("moe_reduce")
+    row = printed_json("summary", folder, "--waves", "all")["simds"][0]
+    assert overlapping_cycles(folder, row) > 0.1 * row["simd_cycles"]
+    assert sum(row[name] for name in ("VALU", "VMEM", "Scalar", "Other")) > row["simd_cycles"]
