@@ -30,7 +30,7 @@ from rcv_py.formats.raw.options import RawOptions
 from rcv_py.formats.uiout.load import report_no_lines
 from rcv_py.formats.uiout.local_sources import sources_of
 from rcv_py.model.architecture import architecture_of
-from rcv_py.model.device import Clock, WaveEvents
+from rcv_py.model.device import WaveEvents
 from rcv_py.model.resources import CompiledKernel, KernelResources, RunFacts
 from rcv_py.model.trace import NOT_RUN, NoWaves, Trace
 from rcv_py.model.waves import WaveIndex
@@ -194,12 +194,9 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
     return Trace(
         path=path,
         name=file.name,
-        version="",
         gfxip=generation,
         target=found.target or f"gfx{generation}",
         target_from=TARGET_FROM if found.target else "",
-        has_thread_trace=False,
-        has_pc_samples=False,
         is_static=True,
         waves=WaveIndex.empty(file=(), **_NARROW, wid=np.int32, kernel=np.int32),
         code=replace(code.table, kernels=tuple(kernels)),
@@ -207,7 +204,6 @@ def open_compiled(path: Path, options: RawOptions) -> Trace:
         occupancy=WaveEvents.empty(
             **_NARROW, me=np.int16, pipe=np.int16, is_start=bool, kernel=np.int32, names={}, start=0, stop=0
         ),
-        clock=Clock(),
         reader=NoWaves(architecture_of(generation, found.target).base_clock),
         problems=tuple(problems),
         facts=_facts(found, kernel, file),

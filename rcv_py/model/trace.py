@@ -58,17 +58,17 @@ class Trace(Record):
 
     path: Path
     name: str  # the folder's name
-    version: str  # of the format, "" if unknown
     gfxip: int  # 9, 10, 11, 12: major version of the graphics IP
     target: str  # "gfx950" if known, else "gfx9"
-    has_thread_trace: bool
-    has_pc_samples: bool
     waves: WaveIndex
     code: CodeTable
     sources: tuple[SourceFile, ...]
     occupancy: device.WaveEvents
-    clock: device.Clock
-    reader: WaveReader
+    version: str = ""  # of the format, "" if unknown
+    has_thread_trace: bool = False
+    has_pc_samples: bool = False
+    clock: device.Clock = device.Clock()
+    reader: WaveReader = NoWaves()
     problems: tuple[Problem, ...] = ()
     events: device.HardwareEvents | None = None
     dispatches: tuple[device.Dispatch, ...] = ()

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rcv_py.analysis.core.reduction import Answer, Reduction
 from rcv_py.model.code import CodeTable, Kernel, SourceFile
-from rcv_py.model.device import Clock, OtherSimd, WaveEvents
+from rcv_py.model.device import OtherSimd, WaveEvents
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Tokens, Waits
 from rcv_py.model.trace import Trace
@@ -182,17 +182,15 @@ def trace(
     return Trace(
         Path("made-up"),
         "made-up",
-        "3.0.0",
         gfxip,
         f"gfx{gfxip}",
-        True,
-        False,
         index(waves),
         table,
         tuple(sources),
         events(lives) if occupancy is None else occupancy,
-        Clock(),
-        Reader(waves),
+        version="3.0.0",
+        has_thread_trace=True,
+        reader=Reader(waves),
         other_simd=other_simd,
     )
 

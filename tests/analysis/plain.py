@@ -196,17 +196,16 @@ def read(folder: Path) -> tuple[Trace, tuple[WaveBatch, ...]]:
     trace = Trace(
         folder,
         folder.name,
-        names.get("version", ""),
         names["gfxip"],
         f"gfx{names['gfxip']}",
-        True,
-        False,
         index,
         code,
         tuple(SourceFile(path, None) for path in files),
         occupancy,
-        Clock(offsets=shift),
-        reader,
+        version=names.get("version", ""),
+        has_thread_trace=True,
+        clock=Clock(offsets=shift),
+        reader=reader,
         other_simd=_others(names, folder),
     )
     rows = list(range(len(index)))

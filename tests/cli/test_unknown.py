@@ -198,7 +198,7 @@ def test_no_text_names_instruction_minus_one(name: str, words: str) -> None:
 
 def test_nothing_is_predicted_of_instructions_that_nobody_could_read(tmp_path: Path) -> None:
     folder = lacking("code.json", tmp_path)
-    assert "No instruction could be read, so nothing can be replayed" in run("whatif", str(folder)).out
+    assert "No traced instruction could be read, so nothing can be replayed" in run("whatif", str(folder)).out
     assert json.loads(run("whatif", str(folder), "--json").out)["experiments"] == []
 
 

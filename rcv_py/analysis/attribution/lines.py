@@ -87,7 +87,7 @@ def lines(code: CodeTable, architecture: Architecture) -> LineTraits:
     """Return the columns; cached, since every analysis of a program needs them."""
     texts = [*(text.strip() for text in code.text), ""]
     place_of: dict[str, int] = {}
-    place = np.array([place_of.setdefault(_mnemonic(text), len(place_of)) for text in texts])
+    place = np.array([place_of.setdefault(text.partition(" ")[0], len(place_of)) for text in texts])
 
     def that(pattern: str) -> np.ndarray:  # by mnemonic: a program has a tenth as many mnemonics as lines
         fits = re.compile(pattern).match
@@ -127,11 +127,6 @@ def lines(code: CodeTable, architecture: Architecture) -> LineTraits:
         reads=words([one.reads for one in known]),
         step=step,
     )
-
-
-def _mnemonic(text: str) -> str:
-    """The first word of a text; it identifies everything but waits and registers."""
-    return text.split(maxsplit=1)[0] if text else ""
 
 
 def unit_of(text: str) -> int:

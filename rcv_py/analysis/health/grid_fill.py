@@ -32,7 +32,6 @@ def concurrent_kernels(trace: Trace) -> HealthNote | None:
     waves = int(np.count_nonzero(beside[~own]))
     return HealthNote(
         name="sharing",
-        severity=Severity.WARNING,
         title="Other kernels ran at the same time",
         evidence=(
             Measured("their waves", waves, Message("{0} of {1}", count(waves), plural(kernels, "kernel"))),

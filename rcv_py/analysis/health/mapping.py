@@ -120,7 +120,6 @@ def collapsed(trace: Trace) -> HealthNote | None:
     text = "{0} of the instructions are on one source line, {1}"
     return HealthNote(
         name="mapping",
-        severity=Severity.WARNING,
         title=Message(text, percent(spread.top_share, 1), place) + (Message(", {0}", what) if what else ""),
         evidence=(
             share("instructions on it", spread.top_share),

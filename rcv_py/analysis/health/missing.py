@@ -61,7 +61,6 @@ def _lost(trace: Trace) -> HealthNote | None:
     missing = Message("about {0} beside {1} ({2})", count(lost), count(there), percent(lost, lost + there))
     return HealthNote(
         name="counters",
-        severity=Severity.WARNING,
         title="Samples of hardware counters are missing",
         evidence=(Measured("samples missing", lost, missing),),
         consequence="Curves have holes, and sums over time are too low.",
@@ -102,7 +101,6 @@ def lost_markers(trace: Trace) -> HealthNote | None:
         return None
     return HealthNote(
         name="lost_markers",
-        severity=Severity.WARNING,
         title="Markers were lost",
         evidence=(
             part("missing data words", words, int(spans.records.words.sum())),
@@ -121,7 +119,6 @@ def clocks(trace: Trace) -> HealthNote | None:
         return None
     return HealthNote(
         name="clocks",
-        severity=Severity.WARNING,
         title="Shader engines have no common clock",
         evidence=(number("shader engines that are not aligned", len(apart)),),
         consequence="They are shown as if they began together: the launch may have taken longer.",
@@ -135,7 +132,7 @@ def placeholder(trace: Trace) -> HealthNote | None:
         return None
     if trace.unread:
         none, why = (number("traced waves", 0),), trace.unread[0]
-        return HealthNote("lost_files", Severity.ERROR, "No wave could be read", none, why.text, why.hint)
+        return HealthNote("lost_files", "No wave could be read", none, why.text, why.hint, Severity.ERROR)
     lives = residencies(trace.occupancy)
     title, evidence = "Nothing was recorded", [number("traced waves", 0), number("waves seen anywhere", 0)]
     consequence = "The folder is a placeholder: traced shader engines ran no wave of this dispatch."
@@ -160,7 +157,9 @@ def placeholder(trace: Trace) -> HealthNote | None:
         settings = {"att_shader_engine_mask": engine_mask(lives.se[unit == cu])}
         settings |= {"att_target_cu": cu} if cu <= MAX_TARGET else {}
     texts = {"title": title, "consequence": consequence, "remedy": remedy}
-    return HealthNote("placeholder", Severity.ERROR, evidence=tuple(evidence), settings=settings, **texts)
+    return HealthNote(
+        "placeholder", severity=Severity.ERROR, evidence=tuple(evidence), settings=settings, **texts
+    )
 
 
 def unreadable(trace: Trace) -> HealthNote | None:
@@ -173,7 +172,6 @@ def unreadable(trace: Trace) -> HealthNote | None:
     example = code.text[int(code.is_unreadable.argmax())].strip()
     return HealthNote(
         name="unreadable",
-        severity=Severity.WARNING,
         title=texts,
         evidence=(part("unreadable texts", number, total), Measured("example", example, example)),
         consequence="What follows from operands is not known: registers, bytes, operations, moves and "
@@ -215,7 +213,7 @@ def not_traced(trace: Trace) -> HealthNote | None:
         return None
     rows = (number("instructions with rows", len(trace.code)),)
     texts = {"title": title, "consequence": consequence, "remedy": remedy}
-    return HealthNote(name, Severity.INFO, evidence=rows, settings=settings, **texts)
+    return HealthNote(name, severity=Severity.INFO, evidence=rows, settings=settings, **texts)
 
 
 NOTABLE = 0.01  # of the cycles: more changes the ranking of lines
@@ -318,7 +316,6 @@ def contradicted(trace: Trace, lost: Unmatched) -> HealthNote | None:
     rows = zip(COSTS, lost.all.tolist(), stated.tolist(), is_known.tolist(), strict=True)
     return HealthNote(
         name="contradicted",
-        severity=Severity.WARNING,
         title="Waves do not add up to the totals of code.json",
         evidence=tuple(
             Measured(name, has, Message("{0} in the waves, {1} in code.json", count(has), count(states)))

@@ -46,11 +46,11 @@ class HealthNote(Record):
     """
 
     name: str
-    severity: Severity
     title: str  # without a full stop
     evidence: tuple[Measured, ...]
     consequence: str  # a sentence
     remedy: str  # a sentence
+    severity: Severity = Severity.WARNING
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
     @property

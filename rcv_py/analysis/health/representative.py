@@ -46,7 +46,6 @@ def hardly_ran(trace: Trace) -> HealthNote | None:
     template = "The traced waves took an early exit: {0} of {1} instructions ran"
     return HealthNote(
         name="hardly_ran",
-        severity=Severity.WARNING,
         title=Message(template, count(ran), count(rows)),
         evidence=tuple(evidence),
         consequence="Costs are of the early exit, not of the work of the kernel.",
@@ -82,7 +81,6 @@ def left_early(ways: Populations) -> HealthNote | None:
     if not ways.has_working:
         return HealthNote(
             name="no_working_waves",
-            severity=Severity.WARNING,
             title="No traced wave did the work of the kernel",
             evidence=(Measured("instructions that ran", ways.ran, ran_text(ways)), *evidence),
             consequence="Costs are of an early exit: nothing is ranked.",
@@ -197,7 +195,6 @@ def representative(trace: Trace, working: Collection[int] | None = None) -> Heal
     template = "The traced waves live {0} {1} than the others on average"
     return HealthNote(
         name="representative",
-        severity=Severity.WARNING,
         title=Message(template, percent(abs(lives.gap), 1), word),
         evidence=(
             part("traced", lives.traced, lives.traced + lives.others, " waves"),

@@ -113,7 +113,7 @@ def branches(waves: Iterable[TracedWave], code: CodeTable) -> Branches:
     A jump is a token of kind JUMP, or one that writes the program counter; it went to the line of the next
     token of its wave.  Tokens that match no code line are ignored.
     """
-    return _made(_jumps(of_waves(waves), code), code)
+    return _made(code, _jumps(of_waves(waves), code))
 
 
 class _Jumps(Value):
@@ -138,7 +138,7 @@ def _jumps(tokens: TokenColumns, code: CodeTable) -> _Jumps:
     return _Jumps(pairs, (rows, jumped[rows], passed[rows], ran[rows]))
 
 
-def _made(part: _Jumps, code: CodeTable) -> Branches:
+def _made(code: CodeTable, part: _Jumps) -> Branches:
     pair, taken = part.pairs
     jumped, passed, ran = dense(part.lines, len(code))
     source, target = (pair >> 32).astype(np.int32), (pair & 0xFFFFFFFF).astype(np.int32)
@@ -151,7 +151,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Jumps:
 
 
 def _finish(trace: Trace, part: _Jumps) -> Branches:
-    return _made(part, trace.code)
+    return _made(trace.code, part)
 
 
 BRANCHES = Reduction(_map, by_field(_Jumps, pairs=added(1), lines=added(3)), _finish)

@@ -110,7 +110,6 @@ SCHEMA = Schema(
     "roofline",
     "How near the kernel and its loops are to the peaks of a compute unit and of memory.",
     (*FACTS, DOCUMENT.field()),
-    version=2,
 )
 MAX_UNEVEN = 2  # times the waves of an engine that was seen, on average on the others
 LEAST_UNUSED = 0.01  # of the SIMDs

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from rcv_py.analysis.cost.pc_samples import StallReasons
+from rcv_py.analysis.health import capture_health
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import (
@@ -93,11 +94,7 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
     def text() -> Iterator[Part]:
         lines = (line for of in (_of_format, _of_allocated, _of_waves, _of_code) for line in of(facts))
         yield from (bold(facts["capture"], sys.stdout), Facts([(name, text) for name, text in lines if text]))
-        problems = [
-            (one["severity"], join_texts(" ", filter(None, (one["text"], one["hint"]))))
-            for one in facts["problems"]
-        ]
-        if problems:
+        if problems := [(str(one.severity), str(one)) for one in capture_health.problems(trace)]:
             yield from ("", Facts(problems))
 
     return CommandAnswer(

@@ -97,13 +97,9 @@ def _times(inputs: ReportInputs) -> Iterator[Fact]:
 
 
 def _agent(agent: AgentFacts) -> str:
-    parts = (
-        Message("{0} compute units", count(agent.cus)) if agent.cus else "",
-        Message("{0} SIMDs each", agent.simds_per_cu) if agent.simds_per_cu else "",
-        Message("{0} waves per SIMD", agent.waves_per_simd) if agent.waves_per_simd else "",
-        Message("waves of {0} lanes", agent.wave_size) if agent.wave_size else "",
-    )
-    return ", ".join(filter(None, parts))
+    texts = "{0} compute units", "{0} SIMDs each", "{0} waves per SIMD", "waves of {0} lanes"
+    sizes = agent.cus, agent.simds_per_cu, agent.waves_per_simd, agent.wave_size
+    return ", ".join(Message(text, count(size)) for text, size in zip(texts, sizes, strict=True) if size)
 
 
 def _launch(kernel: KernelResources) -> Iterator[Fact]:

@@ -18,8 +18,7 @@ from rcv_py.work.findings import findings_of_trace
 from rcv_py.work.whatif import player_of
 
 _SLACK = "Instructions off the path have slack: they can be that much later without lengthening the span."
-NO_WAVES = "The capture has no traced waves, so nothing can be replayed."
-UNREAD = "No instruction could be read, so nothing can be replayed; `rcv info` lists what is missing."
+NOTHING = "No traced instruction could be read, so nothing can be replayed; `rcv info` says what is there."
 NOTHING_HELPS = "No experiment changes the kernel's duration by more than 2 %."
 
 
@@ -30,9 +29,8 @@ def run(options: WhatifOptions) -> CommandAnswer:
     played = sample(trace, EVERYTHING) if options.all else sample(trace)
     player = player_of(trace, played)
     is_known = bool(player.recordings() and len(trace.code))
-    why = "" if is_known else NO_WAVES if not len(trace.waves) else UNREAD
     if options.path:
-        return _path(options, trace, player.path(changes if is_known else ()), why)
+        return _path(options, trace, player.path(changes if is_known else ()))
     experiments = [tuple(changes)] if changes else usual_experiments(player, trace)
     said = findings_of_trace(trace, facts_about(trace)) if is_known else None
     found, kernel = ([], []) if said is None else of_kernel(said, player, experiments)
@@ -40,8 +38,8 @@ def run(options: WhatifOptions) -> CommandAnswer:
     about = result.facts(found, kernel, played)
 
     def text() -> Iterator[Part]:
-        if why:
-            yield why
+        if not is_known:
+            yield NOTHING
             return
         yield TextTable(table, trace)
         if not changes and all(abs(one.share) < 0.02 for one in kernel):
@@ -57,13 +55,13 @@ def run(options: WhatifOptions) -> CommandAnswer:
     return CommandAnswer.of_table(result.SCHEMA, table, text, lambda: about, rows="experiments", of=trace)
 
 
-def _path(options: WhatifOptions, trace: Trace, found: PathTable, why: str) -> CommandAnswer:
-    """The makeup of the span: causes, then instructions; `why` nothing can be replayed, "" if it can."""
+def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> CommandAnswer:
+    """The makeup of the span: causes, then instructions."""
     table = result.path_rows(trace, found).head(options.top)
 
     def text() -> Iterator[Part]:
-        if why:
-            yield why
+        if not len(found):
+            yield NOTHING
             return
         yield TextTable(result.path_causes(found), trace)
         yield ""

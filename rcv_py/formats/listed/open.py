@@ -23,9 +23,8 @@ from rcv_py.formats.uiout.load import report_only_samples
 from rcv_py.formats.uiout.occupancy import read_occupancy
 from rcv_py.formats.uiout.run_files import exact_target, launches
 from rcv_py.model.code import SourceFile
-from rcv_py.model.device import Clock
 from rcv_py.model.profile import PcSamples, Profile
-from rcv_py.model.trace import NoWaves, Trace
+from rcv_py.model.trace import Trace
 
 LIMIT = 1 << 30  # bytes of a table
 _AT_ONCE = 20_000  # rows
@@ -315,7 +314,6 @@ def _trace(path: Path, code: Code, target: str, problems: Problems, *, is_sample
     return Trace(
         path=path,
         name=path.name,
-        version="",
         gfxip=gfxip,
         target=exact,
         target_from=source,
@@ -326,7 +324,5 @@ def _trace(path: Path, code: Code, target: str, problems: Problems, *, is_sample
         code=code.table,
         sources=tuple(SourceFile(one, None) for one in code.paths),
         occupancy=read_occupancy(None, {}, {}, problems)[0],
-        clock=Clock(),
-        reader=NoWaves(),
         problems=tuple(problems),
     )

@@ -27,7 +27,7 @@ from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.code import SourceFile
 from rcv_py.model.device import Clock, Dispatch, HardwareEvents, OtherSimd, WaveEvents
 from rcv_py.model.kinds import TokenKind
-from rcv_py.model.trace import NoWaves, Trace
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import FACTS, TIMES, WaveColumns, WaveIndex
 
 TARGET_FROM_CODE = "the code object"
@@ -69,7 +69,6 @@ def assembled(path: Path, engines: Sequence[Engine], objects: Objects, problems:
     trace = Trace(
         path=path,
         name=path.name,
-        version="",
         gfxip=gfxip,
         target=exact,
         target_from=target_source,
@@ -81,7 +80,6 @@ def assembled(path: Path, engines: Sequence[Engine], objects: Objects, problems:
         sources=tuple(SourceFile(one, None) for one in code.paths),
         occupancy=_occupancy(engines, numbers, called, waves),
         clock=clock,
-        reader=NoWaves(),
         problems=tuple(problems),
         events=_events(engines),
         dispatches=_dispatches(engines, numbers, called, architecture_of(gfxip, exact)),
