@@ -359,6 +359,27 @@ def test_control_c_is_quiet_in_a_process() -> None:
     assert (process.returncode, out, err) == (ExitCode.STOPPED, "", "")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal to send to itself")
+@pytest.mark.parametrize(
+    ("handler", "expected"),
+    [("signal.default_int_handler", -signal.SIGINT), ("signal.SIG_IGN", ExitCode.USAGE)],
+)
+def test_control_c_is_quiet_while_the_command_is_imported(handler: str, expected: int) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'rcv_py.cli.main':\n            os.kill(os.getpid(), signal.SIGINT)\n"
+        f"signal.signal(signal.SIGINT, {handler})\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from rcv_py.__main__ import run\n"
+        "sys.argv = ['rcv', 'info', '/nowhere']\n"
+        "sys.exit(run())\n"
+    )
+    done = finished([sys.executable, "-c", code])
+    assert (done.returncode, "Traceback" in done.stderr) == (expected, False)
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lists threads as files")
 def test_numpy_makes_no_threads_and_nothing_is_compiled_that_nobody_asked_for(tmp_path: Path) -> None:
     """A thread for each processor costs 30 ms of every start, and numba 200 ms."""

@@ -47,8 +47,8 @@ def ends_tidily() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    usual = {**dict.fromkeys(_SIGNALS, signal.SIG_DFL), signal.SIGINT: signal.default_int_handler}
-    taken = {number: handler for number, handler in usual.items() if signal.getsignal(number) is handler}
+    usual, numbers = (signal.SIG_DFL, signal.default_int_handler), (*_SIGNALS, signal.SIGINT)
+    taken = {number: handler for number in numbers if (handler := signal.getsignal(number)) in usual}
     for number in taken:
         signal.signal(number, _end)
     _Pending.number, _Pending.ask = 0, None  # a fork inherits the values of its parent
