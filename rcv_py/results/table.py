@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -82,9 +81,18 @@ class Spec:
 
     def but(self, **changes: Any) -> Spec:
         """Return the same spec with some other attributes."""
-        spec = copy(self)
-        vars(spec).update(changes)
+        spec = Spec.__new__(Spec)
+        vars(spec).update({**vars(self), **changes})
         return spec
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The functions that write values cannot be pickled; units, meanings and types remain.
+        fields = []
+        for field in self.fields:
+            kind = replace(field.kind, json=dict, text=str, document=field.kind.document and dict)
+            may_lack = field.is_optional or field.of is not None
+            fields.append(replace(field, kind=kind, of=None, is_optional=may_lack))
+        return {**vars(self), "fields": tuple(fields)}
 
     def __getitem__(self, name: str) -> Field:
         return next(field for field in self.fields if field.name == name)
@@ -160,6 +168,9 @@ class ResultTable:
         """Return the table of rows of plain values, in the order of the fields."""
         columns = zip(*rows, strict=True) if rows else [()] * len(spec.fields)
         return cls(spec, dict(zip((field.name for field in spec.fields), columns, strict=True)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ResultTable, (self.spec, {**self.columns})
 
     def __len__(self) -> int:
         return self._length

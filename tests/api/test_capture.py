@@ -1,6 +1,7 @@
 """Opening, choosing waves, the budget of memory, and damaged captures."""
 
 import json
+import pickle
 import re
 import shutil
 import sys
@@ -288,3 +289,22 @@ def test_a_critical_path_takes_the_changes_that_whatif_takes(capture: Capture) -
     assert signature(Capture.critical_path).parameters.keys() == signature(Capture.whatif).parameters.keys()
     with pytest.raises(UsageError):
         capture.critical_path(only=[(0, 1)])
+
+
+def test_answers_of_every_analysis_can_be_stored(capture: Capture) -> None:
+    # Declarations of columns hold functions that cannot be pickled, and results may hold such tables.
+    compiled = rcv_py.open(SAMPLES / "compiled_rms_norm" / "rms_norm_gfx942.co")
+    for name, one in (*every_call(capture), *every_call(compiled)):
+        again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(one))))
+        assert again.columns == one.columns, name
+        assert again.help.to_dict() == one.help.to_dict(), name
+        for column in one:
+            np.testing.assert_array_equal(again[column], one[column], name)
+
+
+def test_a_result_table_can_be_stored(capture: Capture) -> None:
+    table = capture.isa().result.table
+    again = pickle.loads(pickle.dumps(table))
+    assert list(again.columns) == list(table.columns)
+    for name in ("hits", "latency", "text"):
+        assert again.plain(name) == table.plain(name)
