@@ -112,10 +112,16 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
             self._texts[name] = read_only(texts.values())
         return self._texts[name]
 
+    def _type(self, name: str) -> str:
+        if self._spec is not None and name in self._spec.lists():
+            return "list"
+        column = self.raw(name)
+        return "text" if isinstance(column, DictionaryColumn) or column.dtype == object else str(column.dtype)
+
     @property
     def help(self) -> Table:
         """What each column is: its type, unit and meaning, as a table."""
-        return of_rows(HELP, [(name, _type(self.raw(name)), *means) for name, means in self.meanings.items()])
+        return of_rows(HELP, [(name, self._type(name), *means) for name, means in self.meanings.items()])
 
     @property
     def meanings(self) -> dict[str, ColumnMeaning]:
@@ -138,6 +144,7 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
         """Return the rows where `mask` (bool) holds and columns equal the given values.
 
         `tokens.where(kind="VALU", line=[3, 4])`: a list stands for any of its values.
+        Where a column holds lists, one of their values is enough.
         """
         keep = np.ones(len(self), dtype=bool) if mask is None else np.asarray(mask, dtype=bool)
         if keep.shape != (len(self),):
@@ -153,7 +160,8 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
         if isinstance(column, DictionaryColumn):
             return np.isin(column.code, [i for i, text in enumerate(column.texts) if text in values])
         if column.dtype == object:
-            return np.fromiter((one in values for one in column.tolist()), dtype=bool, count=len(column))
+            held = (one if isinstance(one, list) else (one,) for one in column.tolist())
+            return np.fromiter((not values.isdisjoint(one) for one in held), dtype=bool, count=len(column))
         return np.isin(column, list(values))
 
     def sort(self, by: str, *, descending: bool = False) -> Table:
@@ -205,7 +213,8 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
     def to_arrow(self) -> pyarrow.Table:
         """Return a copy as an Arrow table, repeating texts as dictionaries; MissingPackage without it."""
         package = _package("A table of Arrow", "pyarrow", "arrow")
-        return arrow_table(package, self._raw(), self.meanings, self.name)
+        lists = {} if self._spec is None else self._spec.lists()
+        return arrow_table(package, self._raw(), self.meanings, self.name, lists=lists)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return an Arrow stream for its PyCapsule interface; MissingPackage without pyarrow."""
@@ -220,7 +229,7 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
             width -= longest + 2
             if width < 0 and aligned:
                 break
-            align = str.ljust if _type(self.raw(name)) == "text" else str.rjust
+            align = str.ljust if self._type(name) == "text" else str.rjust
             aligned.append([align(cell, longest) for cell in cells])
             left.remove(name)
         lines = [self._caption, *("  ".join(row).rstrip() for row in zip(*aligned, strict=True))]
@@ -231,7 +240,7 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
     def _repr_html_(self) -> str:
         tips = {name: " ".join(filter(None, reversed(meaning))) for name, meaning in self.meanings.items()}
         heads = "".join(f'<th title="{escape(tip)}">{escape(name)}</th>' for name, tip in tips.items())
-        types = map(_type, self._raw().values())
+        types = map(self._type, self)
         styles = ["" if kind == "text" else ' style="text-align:right"' for kind in types]
         body = ""
         for row in zip(*self._shown().values(), strict=True):
@@ -342,10 +351,6 @@ def _joined_words(parts: Sequence[DictionaryColumn]) -> DictionaryColumn:
         new = np.array([places.setdefault(text, len(places)) for text in part.texts], dtype=np.int32)
         codes.append(new[part.code] if len(part) else np.zeros(0, dtype=np.int32))
     return DictionaryColumn(tuple(places), np.concatenate(codes))
-
-
-def _type(column: np.ndarray | DictionaryColumn) -> str:
-    return "text" if isinstance(column, DictionaryColumn) or column.dtype == object else str(column.dtype)
 
 
 def _cell(name: str, value: Any, unit: str) -> str:

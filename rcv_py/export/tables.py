@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -295,12 +296,15 @@ def arrow_table(
     meanings: Mapping[str, ColumnMeaning],
     name: str,
     capture: str = "",
+    *,
+    lists: Mapping[str, str] = MappingProxyType({}),
 ) -> Any:
     """Return a table of `arrow`, the package pyarrow; texts that repeat become dictionaries.
 
+    `lists` says what lists hold, `string` or `int64`, by the name of their column.
     Its metadata are the names of table and capture and our version; a field's are its unit and meaning.
     """
-    arrays = [_arrow_column(arrow, column) for column in columns.values()]
+    arrays = [_arrow_column(arrow, column, items=lists.get(name, "")) for name, column in columns.items()]
     fields = []
     for column, array in zip(columns, arrays, strict=True):
         unit, text = meanings[column]
@@ -309,7 +313,10 @@ def arrow_table(
     return arrow.table(arrays, schema=arrow.schema(fields, metadata=facts))
 
 
-def _arrow_column(arrow: Any, column: Column) -> Any:
+def _arrow_column(arrow: Any, column: Column, *, items: str) -> Any:
+    if items and isinstance(column, np.ndarray):
+        lists = [[encodable(one) for one in row] if items == "string" else row for row in column.tolist()]
+        return arrow.array(lists, arrow.list_(getattr(arrow, items)()))
     if isinstance(column, DictionaryColumn):
         texts = arrow.array([encodable(text) for text in column.texts] or [""], arrow.string())
         return arrow.DictionaryArray.from_arrays(arrow.array(column.code.astype(np.int32)), texts)

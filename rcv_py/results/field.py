@@ -50,6 +50,7 @@ class Kind(Value):
     is_signed: bool = True  # negative numbers are values; else they mean unknown, where that may be
     names: tuple[str, ...] = ()  # names of the second axis of a column: a mapping in documents
     is_nested: bool = False  # fields of a nested record or of nested rows
+    items: str = ""  # of a list: "string" or "int64"
     document: Callable[[Any], Any] | None = None  # makes plain values of objects that a column holds
 
     @property

@@ -78,7 +78,8 @@ VALUE = Kind(json=json_types.plain("integer", "number", "string"))
 def listed(kind: Kind, meaning: str) -> Kind:
     """A list of values."""
     item = kind.json(f"{meaning}{kind.ending}")
-    return Kind(json=lambda sentence: json_types.listed(sentence, item), is_nested=True)
+    items = "string" if kind.dtype is None else "int64"
+    return Kind(json=lambda sentence: json_types.listed(sentence, item), is_nested=True, items=items)
 
 
 def pair(kind: Kind, meaning: str) -> Kind:

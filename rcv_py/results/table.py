@@ -127,6 +127,10 @@ class Spec:
                 return ColumnMeaning(field.kind.unit, f"{field.meaning}: {key}")
         return UNKNOWN
 
+    def lists(self) -> dict[str, str]:
+        """Return the columns that hold lists, and what is in them: `string` or `int64`."""
+        return {field.name: field.kind.items for field in self.fields if field.kind.items}
+
     def with_field(self, field: Field) -> Spec:
         """Return a spec with one more field."""
         return self.but(fields=(*self.fields, field))

@@ -34,6 +34,7 @@ CALLS: dict[str, Callable[[Capture], Table]] = {
         for word in words
     },
     "line": lambda capture: capture.line(0),
+    "instruction_help": lambda capture: capture.instruction_help("v_"),
     "compare": lambda capture: capture.compare(capture, "source"),
     "compare work": lambda capture: capture.compare(capture, "work"),
 }

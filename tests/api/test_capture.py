@@ -291,8 +291,9 @@ def test_a_critical_path_takes_the_changes_that_whatif_takes(capture: Capture) -
         capture.critical_path(only=[(0, 1)])
 
 
-def test_answers_of_every_analysis_can_be_stored(capture: Capture) -> None:
+def test_answers_of_every_analysis_can_be_stored_and_handed_to_arrow(capture: Capture) -> None:
     # Declarations of columns hold functions that cannot be pickled, and results may hold such tables.
+    pytest.importorskip("pyarrow")
     compiled = rcv_py.open(SAMPLES / "compiled_rms_norm" / "rms_norm_gfx942.co")
     for name, one in (*every_call(capture), *every_call(compiled)):
         again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(one))))
@@ -300,6 +301,10 @@ def test_answers_of_every_analysis_can_be_stored(capture: Capture) -> None:
         assert again.help.to_dict() == one.help.to_dict(), name
         for column in one:
             np.testing.assert_array_equal(again[column], one[column], name)
+        table = one.to_arrow()
+        assert table.num_rows == len(one), name
+        for other in (one[:0], again):
+            assert other.to_arrow().schema.equals(table.schema, check_metadata=True), name
 
 
 def test_a_result_table_can_be_stored(capture: Capture) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from rcv_py import __version__
 from rcv_py.api import MissingPackage, RcvError, Table
-from rcv_py.results.table import DictionaryColumn
+from rcv_py.api.table import of_rows
+from rcv_py.results.kinds import ROW, listed, texts
+from rcv_py.results.table import DictionaryColumn, Spec
 from rcv_py.results.tables import TOKENS
 
 TABLE = Table(
@@ -70,6 +72,22 @@ def test_a_table_of_arrow() -> None:
     assert str(table.schema.field("kind").type) == "dictionary<values=string, indices=int32, ordered=0>"
     assert str(table.schema.field("stall").type) == "int64"
     assert table.column("is_real").to_pylist() == [True, False]
+
+
+def test_columns_of_lists_are_lists_in_arrow() -> None:
+    pytest.importorskip("pyarrow")
+    loads, sentences = (
+        listed(ROW, "An instruction")("leaves", "Loads"),
+        texts("A sentence.")("why", "Reasons"),
+    )
+    spec = Spec("orders", "One row per order.", "order", loads, sentences)
+    for rows in ([([1, 2], ["a", "\udcff"]), ([], [])], [([], [])], []):
+        table = of_rows(spec, rows).to_arrow()
+        assert str(table.schema.field("leaves").type) == "list<item: int64>"
+        assert str(table.schema.field("why").type) == "list<item: string>"
+        assert table.column("leaves").to_pylist() == [leaves for leaves, _ in rows]
+        said = [[text.replace("\udcff", "\\udcff") for text in why] for _, why in rows]
+        assert table.column("why").to_pylist() == said
 
 
 @pytest.mark.parametrize(("method", "package"), [("to_pandas", "pandas"), ("to_arrow", "pyarrow")])

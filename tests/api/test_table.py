@@ -8,7 +8,8 @@ import pytest
 
 from rcv_py.api import Answer, NoColumn, NoRow, RcvError, Table, UnequalColumns
 from rcv_py.api.table import joined, of_rows
-from rcv_py.results.table import DictionaryColumn
+from rcv_py.results.kinds import ROW, listed
+from rcv_py.results.table import DictionaryColumn, Spec
 from rcv_py.results.tables import SOURCES, TOKENS
 
 STALL = np.array([5, 1, 3, 1], dtype=np.int32)
@@ -104,6 +105,14 @@ def test_where_takes_masks_values_and_lists(table: Table) -> None:
     assert len(table.where(kind="SALU")) == 0
     with pytest.raises(UnequalColumns, match=r"tokens.*4, 2"):
         table.where(np.array([True, False]))
+
+
+def test_where_looks_into_columns_of_lists() -> None:
+    spec = Spec("orders", "One row per order.", "order", listed(ROW, "An instruction")("leaves", "Loads"))
+    table = of_rows(spec, [([1, 2],), ([],), ([2],)])
+    assert table.where(leaves=2)["leaves"].tolist() == [[1, 2], [2]]
+    assert table.where(leaves=(1, 7))["leaves"].tolist() == [[1, 2]]
+    assert table.help["type"].tolist() == ["list"]
 
 
 def test_sort_keeps_the_order_of_equal_rows(table: Table) -> None:
