@@ -19,6 +19,7 @@ SAMPLES = (
     *("scripted_gfx12", "kernels", "matmul_small"),
 )
 AS_RECORDED = ("kernels", "matmul_small", "counters")  # in the layout that is written
+ROOT = Path(__file__).resolve().parents[2]
 ELSEWHERE = ("name", "target_from")  # of a trace: where it lay
 
 
@@ -107,3 +108,13 @@ def test_waves_keep_the_names_of_their_files_if_these_are_plain(tmp_path: Path) 
     index = files["filenames.json"]["wave_filenames"]
     index["0"]["0"]["0"]["0"][0] = "sub/x.json"
     assert wave_files(opened(tmp_path / "other", files).waves) == [name_of(place) for place in PLACES]
+
+
+def test_waves_of_raw_gfx9_streams_keep_their_place_and_kernel(tmp_path: Path) -> None:
+    # Such a wave ends with its last issue, 4 cycles after the occupancy record of its end.
+    trace = open_trace(ROOT / "sample_traces" / "raw_rms_norm")
+    again = open_trace(written(trace, tmp_path / "again"))
+    assert set(trace.waves.cu.tolist()) == {1}
+    assert set(trace.waves.kernel.tolist()) != {-1}
+    for name in ("se", "sa", "cu", "kernel"):
+        assert getattr(again.waves, name).tolist() == getattr(trace.waves, name).tolist(), name

@@ -27,6 +27,7 @@ _BEGIN_END = {key: re.compile(rb'"%b"\s*:\s*(-?\d{1,18})\b' % key) for key in (b
 _PEEK_BYTES = 2048
 _FAMILIES = {"vega": 9, "navi": 10}
 _NO_TIME = -(1 << 62)
+_ISSUE = 4  # cycles that an issue takes on gfx9
 _KEY_LIMITS = (1 << 15, 1 << 15, 1 << 15, 1 << 31)  # exclusive limits of the index columns
 
 
@@ -239,7 +240,9 @@ def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
     if not len(index) or not len(events):
         return index
     start, end = _pairs(events, index.begin)
-    pairs = (events.se[start], events.simd[start], events.slot[start], events.time[start], events.time[end])
+    # A decoder may end a wave of gfx9 one issue after its occupancy; exact ends come last and win.
+    start, ends = np.tile(start, 2), np.concatenate([events.time[end] + _ISSUE, events.time[end]])
+    pairs = (events.se[start], events.simd[start], events.slot[start], events.time[start], ends)
     waves = (index.se, index.simd, index.slot, index.begin, index.end)
     both = np.concatenate([np.column_stack(waves), np.column_stack(pairs)])
     key = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
@@ -253,11 +256,9 @@ def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
     pair_of[pair_key[order]] = start[order]  # the last of equal keys stays
     pair = pair_of[wave_key]
 
-    def known(values: np.ndarray, default: np.ndarray) -> np.ndarray:
-        return frozen(np.where(pair >= 0, values[pair], default))
-
-    names = ("cu", "sa", "kernel")
-    found: dict[str, Any] = {name: known(getattr(events, name), getattr(index, name)) for name in names}
+    found: dict[str, Any] = {}
+    for name in ("cu", "sa", "kernel"):
+        found[name] = frozen(np.where(pair >= 0, getattr(events, name)[pair], getattr(index, name)))
     return replace(index, **found)
 
 
