@@ -15,7 +15,7 @@ from rcv_py.base.text import Message, count, elide_left, elide_right, encodable,
 from rcv_py.export.tables import Column, arrow_table, wide
 from rcv_py.results import table as results
 from rcv_py.results.field import DATA
-from rcv_py.results.table import UNKNOWN, ColumnMeaning, DictionaryColumn, Spec, read_only
+from rcv_py.results.table import ColumnMeaning, DictionaryColumn, Spec, read_only
 from rcv_py.results.tables import HELP, ROWS
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
     def __init__(self, columns: Mapping[str, Column], name: str = "", spec: Spec | None = None) -> None:
         super().__init__({key: _frozen(column) for key, column in columns.items()})
         self._texts: dict[str, np.ndarray] = {}  # columns of texts that were read
-        self._spec = spec  # that declares the columns
-        self.name = name or ("" if spec is None else spec.name)  # in the reference, "" if it is not there
+        self._spec = spec or Spec("", "", "")  # that declares the columns
+        self.name = name or self._spec.name  # in the reference, "" if it is not there
         lengths = {len(column) for column in super().values()}
         if len(lengths) > 1:
             raise UnequalColumns(name, sorted(lengths))
@@ -113,10 +113,9 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
         return self._texts[name]
 
     def _type(self, name: str) -> str:
-        if self._spec is not None and name in self._spec.lists():
-            return "list"
         column = self.raw(name)
-        return "text" if isinstance(column, DictionaryColumn) or column.dtype == object else str(column.dtype)
+        kind = "text" if isinstance(column, DictionaryColumn) or column.dtype == object else str(column.dtype)
+        return "list" if name in self._spec.lists() else kind
 
     @property
     def help(self) -> Table:
@@ -126,7 +125,7 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
     @property
     def meanings(self) -> dict[str, ColumnMeaning]:
         """Unit and meaning of each column."""
-        return {name: UNKNOWN if self._spec is None else self._spec.meaning(name) for name in self}
+        return {name: self._spec.meaning(name) for name in self}
 
     def row(self, number: int) -> dict[str, Any]:
         """Return one row as plain values; negative numbers count from the end.  Raises NoRow."""
@@ -191,7 +190,7 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
             total = np.zeros(len(first), dtype=np.float64 if values.dtype.kind == "f" else np.int64)
             np.add.at(total, group, values)
             sums[name] = total
-        return Table(sums, self.name, self._spec and self._spec.with_field(ROWS))
+        return Table(sums, self.name, self._spec.with_field(ROWS))
 
     def _at(self, rows: Rows) -> Table:
         if not isinstance(rows, slice):
@@ -213,8 +212,7 @@ class Table(dict[str, np.ndarray | DictionaryColumn]):
     def to_arrow(self) -> pyarrow.Table:
         """Return a copy as an Arrow table, repeating texts as dictionaries; MissingPackage without it."""
         package = _package("A table of Arrow", "pyarrow", "arrow")
-        lists = {} if self._spec is None else self._spec.lists()
-        return arrow_table(package, self._raw(), self.meanings, self.name, lists=lists)
+        return arrow_table(package, self._raw(), self.meanings, self.name, lists=self._spec.lists())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return an Arrow stream for its PyCapsule interface; MissingPackage without pyarrow."""

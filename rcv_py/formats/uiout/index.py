@@ -27,7 +27,6 @@ _BEGIN_END = {key: re.compile(rb'"%b"\s*:\s*(-?\d{1,18})\b' % key) for key in (b
 _PEEK_BYTES = 2048
 _FAMILIES = {"vega": 9, "navi": 10}
 _NO_TIME = -(1 << 62)
-_ISSUE = 4  # cycles that an issue takes on gfx9
 _KEY_LIMITS = (1 << 15, 1 << 15, 1 << 15, 1 << 31)  # exclusive limits of the index columns
 
 
@@ -240,8 +239,8 @@ def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
     if not len(index) or not len(events):
         return index
     start, end = _pairs(events, index.begin)
-    # A decoder may end a wave of gfx9 one issue after its occupancy; exact ends come last and win.
-    start, ends = np.tile(start, 2), np.concatenate([events.time[end] + _ISSUE, events.time[end]])
+    # A decoder may end a wave of gfx9 one issue, 4 cycles, after its occupancy; exact ends are last and win.
+    start, ends = np.tile(start, 2), np.concatenate([events.time[end] + 4, events.time[end]])
     pairs = (events.se[start], events.simd[start], events.slot[start], events.time[start], ends)
     waves = (index.se, index.simd, index.slot, index.begin, index.end)
     both = np.concatenate([np.column_stack(waves), np.column_stack(pairs)])
