@@ -81,11 +81,14 @@ def program_facts(trace: Trace, facts: RunFacts | None) -> ProgramFacts:
     allocated = {name: UNKNOWN if known is None else getattr(known, name) for name in names}
     is_read = not code.is_unreadable.any()
     classes = np.bincount(instruction_classes(code)[~code.is_label], minlength=CLASS_COUNT)
+    scratch = int(classes[InstructionClass.SCRATCH])
+    if not scratch and allocated["scratch"] > 0:  # before gfx942 and gfx11 it is a buffer without addresses
+        scratch = sum(text.startswith("buffer_") and " off, s[" in text for text in code.text)
     held = live_registers(code).pressure[:, RegisterFile.VGPR] if is_read else np.zeros(0, np.int64)
     return ProgramFacts(
         instructions=int(np.count_nonzero(~code.is_label)),
         held=int(held.max(initial=0)) if is_read else UNKNOWN,
-        spills=int(classes[InstructionClass.SCRATCH]),
+        spills=scratch,
         waves=UNKNOWN if known is None else occupancy_limits(trace, facts).waves,
         classes=classes.astype(np.int64),
         **allocated,
