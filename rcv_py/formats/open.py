@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.errors import TraceError
-from rcv_py.base.problems import Problem, Problems, Severity
+from rcv_py.base.problems import Affects, Problem, Problems, Severity
 from rcv_py.base.progress import Report, silent
 from rcv_py.base.text import short_kernel
 from rcv_py.formats.capture_cache import CaptureCache
@@ -147,8 +147,8 @@ def _listed_entry(path: Path) -> CaptureEntry:
 def _opened_entry(path: Path) -> CaptureEntry:
     trace = open_capture(path)
     problems = [problem for problem in trace.problems if problem.severity is not Severity.INFO]
-    why = _why_none(trace.has_pc_samples, trace.has_shader_data)
-
+    lost = [one.text for one in problems if Affects.WAVES in one.affects and one.severity is Severity.ERROR]
+    why = next(iter(lost), _why_none(trace.has_pc_samples, trace.has_shader_data))
     entry = _entry(path, len(trace.waves), trace.code, problems, why)
     return entry._replace(cycles=_lived(trace.waves), size=path.stat().st_size if path.is_file() else -1)
 

@@ -262,7 +262,7 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
     problems += objects.doubts  # problems with source lines show when these are read
     if made.trace.has_only_markers:
         problems.inform(capture.folder.name, *ONLY_MARKERS, Affects.WAVES, brief=NOT_HERE)
-    elif not len(made.trace.waves):
+    elif not len(made.trace.waves) and not any(Affects.WAVES in one.affects for one in problems):
         problems.warn(capture.folder.name, *NO_WAVE, Affects.WAVES, Affects.CODE, brief=NOT_HERE)
     is_sure = found.is_whole and all(one.is_sure for one in found.engines) and unanswered() == before
     if not is_sure:

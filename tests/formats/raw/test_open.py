@@ -13,10 +13,13 @@ from rcv_py.base.text import byte_size
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import capture_entry, find_captures, open_trace
 from rcv_py.formats.raw.files import raw_captures
+from rcv_py.formats.uiout.load import NO_WAVE
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from tests.support.raw_samples import raw_sample
 from tests.support.sqtt_truth import Raw
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @cache
@@ -137,3 +140,16 @@ def test_of_streams_that_cannot_be_decoded_the_first_by_name_is_named(tmp_path: 
         (tmp_path / f"1_1_shader_engine_{engine}_1.att").write_bytes(b"not a trace" * (1 + engine))
     with pytest.raises(TraceError, match=r"cannot be decoded: 1_1_shader_engine_0_1\.att"):
         open_trace(tmp_path)
+
+
+def test_a_damaged_stream_is_no_reason_to_say_that_no_wave_ran(tmp_path: Path) -> None:
+    first, second = sorted((ROOT / "sample_traces" / "raw_rms_norm").glob("*.att"))
+    header = first.read_bytes()[:8]
+    empty, none = f"{second.name} is damaged: it is empty.", "No wave ran on the traced compute unit;"
+    for content, says, note in ((b"", empty, empty), (header, NO_WAVE[0], none)):
+        (tmp_path / first.name).write_bytes(header)
+        (tmp_path / second.name).write_bytes(content)
+        said = [one.text for one in open_trace(tmp_path).problems if Affects.WAVES in one.affects]
+        assert said == [says]
+        (listed,) = find_captures(tmp_path)
+        assert listed.note.startswith(note)
