@@ -18,6 +18,7 @@ from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
 from rcv_py.analysis.device.utilization import unit_title
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import percent
 from rcv_py.cli.main import main
 from rcv_py.features.notes.search_panel import SearchPanel
 from rcv_py.model.kinds import TokenKind, WaveState
@@ -458,10 +459,18 @@ def test_waves_of_the_timelines(app: App, shown: Any) -> None:
         zip(boxes.begin[seen].tolist(), boxes.end[seen].tolist(), strict=True)
     )
     panel = shown("utilization")
-    layout = app.ui.session.trace.value.architecture.layout
-    assert [
-        (unit_title(row["unit"], layout), row["busy"], row["cycles"]) for row in printed(panel)["rows"]
-    ] == [row[:3] for row in panel.sheet().rows]
+    trace = session.trace.value
+    span, layout = trace.span, trace.architecture.layout
+    for view in (session.window.value, session.outer(trace), TimeWindow(span.begin - 90, span.begin + 900)):
+        session.set_view(view)
+        settle(app)
+        rows = printed(panel)["rows"]
+        titles = [unit_title(row["unit"], layout) for row in rows]
+        counted = [(row["busy"], row["cycles"]) for row in rows]
+        assert [(title, *two) for title, two in zip(titles, counted, strict=True)] == [
+            row[:3] for row in panel.sheet().rows
+        ], "the view reaches beyond the capture, where nothing is known"
+        assert panel.source.values == tuple(percent(*two) for two in counted)
 
 
 def test_the_selected_wave(app: App, shown: Any) -> None:

@@ -134,8 +134,13 @@ class UtilizationPanel(TimelinePanel):
             self._page.say(self.why_unread())
         self._window_changed()
 
+    def _recorded(self, window: TimeWindow) -> TimeWindow:
+        """Return the cycles of a range that the capture covers: beside it nothing is known, and not idle."""
+        trace = self.session.trace.value
+        return (trace and trace.within((window.begin, window.end))) or window
+
     def _window_changed(self) -> None:
-        window = self.session.window.value
+        window = self._recorded(self.session.window.value)
         busy = (unit.covered.inside(window) for unit in self.units.units)
         self.source.values = tuple(percent(cycles, window.width) for cycles in busy)
         self.timeline.plot.rows_changed()
@@ -145,7 +150,7 @@ class UtilizationPanel(TimelinePanel):
         return command_text.rcv(self.session, "units", *where) if self.units.units else None
 
     def sheet(self) -> Sheet:
-        window, rows = self.session.window.value, []
+        window, rows = self._recorded(self.session.window.value), []
         for unit in self.units.units:
             busy = unit.covered.inside(window)
             rows.append((unit.title, busy, window.width, round(busy / window.width, 6)))
@@ -196,6 +201,7 @@ class UtilizationPanel(TimelinePanel):
     def measured(self, window: TimeWindow, row: int) -> str:
         if not 0 <= row < len(self.units.units):
             return ""
+        window = self._recorded(window)
         busy = self.units.units[row].covered.inside(window)
         return Message("{0} busy for {1}", self.source.names[row].label, percent(busy, window.width))
 
