@@ -156,6 +156,40 @@ def test_a_wave_that_is_selected_while_it_is_under_way_is_read_once(qtbot, loade
     assert sum(0 in batch.rows for batch in batches) == 1
 
 
+def test_a_wave_of_the_capture_before_is_not_asked_of_the_next(qtbot, loader, folders, ui, one_a_job):
+    """It stays on the screen, and its waves can be chosen, until the next capture is there."""
+    first, second = folders
+    broken = []
+    loader.failed.connect(broken.append)
+    loader.batch.connect(loader.cancel)
+    with qtbot.waitSignal(loader.batch):
+        loader.open(first)
+    settle(qtbot, loader)
+    loader.batch.disconnect(loader.cancel)
+    assert not ui.session.store.is_settled(11)
+    loader.open(second)
+    ui.session.select(Selection(WaveId(0, 0, 0, 11)))
+    ui.session.looked_at.set((10, 11))
+    settle(qtbot, loader)
+    assert broken == []
+    assert ui.session.trace.value is folders[second]
+    assert ui.session.store.count == 5
+
+
+@pytest.mark.usefixtures("one_a_job")
+def test_a_wave_of_the_capture_before_is_not_asked_of_one_that_failed(qtbot, loader, folders, ui, tmp_path):
+    first, _ = folders
+    loader.batch.connect(loader.cancel)
+    with qtbot.waitSignal(loader.batch):
+        loader.open(first)
+    settle(qtbot, loader)
+    with qtbot.waitSignal(loader.failed):
+        loader.open(tmp_path)
+    ui.session.select(Selection(WaveId(0, 0, 0, 11)))
+    settle(qtbot, loader)
+    assert ui.session.trace.value is folders[first]
+
+
 def test_a_failure_arrives_as_an_error_with_a_sentence(qtbot, loader, tmp_path, ui):
     with qtbot.waitSignal(loader.failed) as heard:
         loader.open(tmp_path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -197,14 +197,18 @@ class Loader(QObject):
             self._session.wave_loaded()
 
     def _read_looked_at(self) -> None:
-        rows = [row for row in self._session.looked_at.value if self.is_lacking(row)]
-        if rows and self._load is not None and not self._session.is_streaming:
-            self._load.prioritize(rows)
+        if not self._session.is_streaming:
+            self._read_first(self._session.looked_at.value)
 
     def _follow(self) -> None:
-        row = self._session.wave_row
-        if row is not None and self._load is not None and self.is_lacking(row):
-            self._load.prioritize([row])
+        if (row := self._session.wave_row) is not None:
+            self._read_first((row,))
+
+    def _read_first(self, rows: Iterable[int]) -> None:
+        lacking = [row for row in rows if self.is_lacking(row)]
+        # Until a capture is shown, rows are those of the capture before it.
+        if lacking and self._load is not None and self._load.has_opened:
+            self._load.prioritize(lacking)
 
 
 def budget(gigabytes: int) -> int:
