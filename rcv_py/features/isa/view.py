@@ -96,6 +96,7 @@ class IsaView(FoldView):
             self.folds.forget()
             self.hovered_register = self.placed_register = None
             self._found_only = None
+            self._opened_at = -1, -1
             self.set_arrows(gutter.GutterArrows())
         self.rows = rows
         count = len(rows.text)

@@ -166,6 +166,17 @@ def in_sight(panel: IsaPanel, row: int) -> bool:
     return panel.view.covered_px <= top <= panel.view.viewport().height() - panel.view.row_height
 
 
+def test_a_resize_goes_to_no_row_of_the_capture_before(isa: IsaPanel, open_settled: Callable) -> None:
+    """Without costs there is no hottest row: the place of the capture before, which had more, stayed."""
+    long = tuple((f"v_mov_b32 v{n}, v1", 1, 2, 100 * n, 10 * n, 0, ()) for n in range(20))
+    open_settled(trace(code_table(long)))
+    assert isa.view._opened_at[0] == 19
+    short = tuple((text, kind, 0, 0, 0, 0, chain) for text, kind, *_, chain in long[:4])
+    open_settled(trace(code_table(short), is_static=True))
+    isa.resize(isa.width() - 40, isa.height() - 40)
+    assert isa.view.verticalScrollBar().value() == 0
+
+
 def test_every_capture_opens_at_its_hottest_row(isa: IsaPanel, open_settled: Callable) -> None:
     assert in_sight(isa, HOT)
     heading = isa.view.heading()
