@@ -264,7 +264,7 @@ class Capture(CaptureCode):
         """Return what a build that has not run changes: instructions that differ, blocks, or measures.
 
         This capture, or build, is A; columns of it end in `_a`.  `facts["worse"]` names what the build is
-        worse in: registers, spills and waves.
+        worse in: registers, spills and waves.  Raise TraceError if one has no instructions.
         """
         checked_word("by", by, tuple(builds.TABLES))
         found = program_change(self.trace, build.trace, (self.facts, build.facts))

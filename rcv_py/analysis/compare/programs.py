@@ -10,7 +10,9 @@ from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.program.instruction_classes import CLASS_COUNT, InstructionClass, instruction_classes
 from rcv_py.analysis.program.live_registers import RegisterFile, live_registers
 from rcv_py.analysis.whatif.block_schedule import block_lengths
+from rcv_py.base.errors import TraceError
 from rcv_py.base.record import Value
+from rcv_py.base.text import Message
 from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -96,7 +98,11 @@ def program_facts(trace: Trace, facts: RunFacts | None) -> ProgramFacts:
 
 
 def program_change(a: Trace, b: Trace, facts: tuple[RunFacts | None, RunFacts | None]) -> ProgramChange:
-    """Compare two builds of a kernel."""
+    """Compare two builds of a kernel; raise TraceError if one has no instructions."""
+    for trace in (a, b):
+        if not len(trace.code):
+            text = Message("{0} has no instructions, and builds are compared by them.", trace.name)
+            raise TraceError(text, hint="Record the trace again with its code objects.")
     own = program_facts(a, facts[0]), program_facts(b, facts[1])
     return ProgramChange(a, b, own, align(a.code, b.code))
 

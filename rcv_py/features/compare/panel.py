@@ -15,6 +15,7 @@ from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
 from rcv_py.analysis.compare.programs import ProgramChange, program_change
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.device.wave_states import STATES, STRIP, StateStrip
+from rcv_py.base.errors import TraceError
 from rcv_py.base.text import Message, plural, translated
 from rcv_py.features.compare.program_result import TABLES as PROGRAM_TABLES
 from rcv_py.features.compare.program_result import verdict
@@ -98,6 +99,14 @@ def compare_rows(trace: Trace, comparison: Comparison, by: str) -> CompareRows:
     names = ("instruction_b", "is_beyond_noise", "delta")
     line, is_real, delta = (np.asarray(table.columns[name]) for name in names)
     return CompareRows(line, is_real, delta, tuple(table.plain("status")), columns)
+
+
+def _change(a: Trace, b: Trace) -> ProgramChange | str:
+    """Return what differs of two builds, or the reason for knowing nothing; for a thread."""
+    try:
+        return program_change(a, b, (facts_about(a), facts_about(b)))
+    except TraceError as error:
+        return str(error)
 
 
 def _shown(column: Column, noise: np.ndarray) -> Column:
@@ -221,8 +230,7 @@ class ComparePanel(TablePanel[Comparison]):
             one.setHidden(is_static)
         if is_static:
             a, b = (baseline.trace, trace) if trace.is_static else (trace, baseline.trace)
-            take = partial(self._take_builds, baseline)
-            self.run_job(lambda: program_change(a, b, (facts_about(a), facts_about(b))), take, "builds")
+            self.run_job(partial(_change, a, b), partial(self._take_builds, baseline), "builds")
         else:
             self._request.ask()
 
@@ -263,9 +271,12 @@ class ComparePanel(TablePanel[Comparison]):
 
         return rows
 
-    def _take_builds(self, baseline: Baseline, change: ProgramChange) -> None:
+    def _take_builds(self, baseline: Baseline, change: ProgramChange | str) -> None:
         """Show two programs, one of which has not run: A is the open capture if that has run."""
         if self.session.baseline.value is not baseline:
+            return
+        if isinstance(change, str):
+            self.empty.say(change)
             return
         self.change = change
         self.empty.say("")

@@ -315,6 +315,8 @@ def test_another_kind_of_row_is_shown_from_its_top(compared: ComparePanel, settl
 
 
 BUILDS = SAMPLE.parent / "compiled_rms_norm"
+PLACEHOLDER = SAMPLE.parent / "placeholder"
+NO_INSTRUCTIONS = "placeholder has no instructions, and builds are compared by them."
 FIRST, SECOND = (BUILDS / f"rms_norm_{name}gfx942.co" for name in ("", "unrolled_"))
 
 
@@ -352,6 +354,22 @@ def test_a_build_that_has_not_run_is_compared_by_the_file_menu(
     settle(blank)
     assert panel.inner.sentence.text() == NO_COSTS
     settle(blank)
+
+
+@pytest.mark.parametrize("opened", ["placeholder", "build"])
+def test_a_build_and_a_capture_without_instructions_are_a_sentence(blank: App, opened: str) -> None:
+    """What a capture does not hold is not known: no row of the build was inserted."""
+    sides = [PLACEHOLDER, FIRST] if opened == "placeholder" else [FIRST, PLACEHOLDER]
+    open_sample(blank, sides[0])
+    blank.window.baseline.open(sides[1])
+    settle(blank)
+    panel = blank.window.workspace.docks["compare"].panel
+    assert panel.change is None
+    assert panel.empty.sentence.text() == NO_INSTRUCTIONS
+    for by in ("instruction", "block", "class"):
+        found = run("compare", str(PLACEHOLDER), str(FIRST), "--by", by)
+        assert found.code != 0
+        assert NO_INSTRUCTIONS in found.err
 
 
 def document_rows(sides: tuple[Path, Path]) -> list[tuple[int, int]]:
