@@ -23,6 +23,7 @@ from rcv_py.cli.main import main
 from rcv_py.features.notes.search_panel import SearchPanel
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.notes import Note
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.state.single_instance import OpenRequest
@@ -576,6 +577,28 @@ def test_samples_have_commands_too(emptied: App) -> None:
     assert cells(isa.view, "instruction", "samples", "stalled") == told(
         rows, "instruction", "latency", "stall"
     )
+
+
+def test_all_samples_are_printed_in_the_order_of_the_panel(emptied: App) -> None:
+    open_sample(emptied, SAMPLES / "pc_sampling")
+    panel = show_panel(emptied, "samples")
+    assert len(panel.view.table.data_rows) > 20, "what rcv samples prints of itself"
+    for order in (Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder):
+        panel.view.header.setSortIndicator(panel.view.table.column_of("stalled"), order)
+        rows = printed(panel)["rows"]
+        listed = panel.view.table.data_rows.tolist()
+        stalled = np.asarray(column_of(panel.view, "stalled").values)
+        assert [row["stalled"] for row in rows] == stalled[listed].tolist()
+    panel.view.header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+
+
+def test_all_notes_are_printed(app: App, shown: Any) -> None:
+    notes = app.ui.session.notes
+    before, many = notes.shown.value, tuple(Note(str(n), f"note {n:02}") for n in range(25))
+    notes.shown.set(many)
+    words = shown("notes").command_line()
+    notes.shown.set(before)
+    assert "--top=0" in words, "rcv notes prints 20 of itself"
 
 
 def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch) -> None:

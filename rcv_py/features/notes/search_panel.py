@@ -416,7 +416,8 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         self.add_copy(menu)
 
     def command_line(self) -> command_text.CommandWords | None:
-        return command_text.rcv(self.session, "notes", *command_text.matching(self.session.query.value))
+        how = (*command_text.matching(self.session.query.value), *command_text.sorting(self.view.table))
+        return command_text.rcv(self.session, "notes", *how, "--top=0")
 
     def sheet(self) -> Sheet | None:
         trace = self.session.trace.value

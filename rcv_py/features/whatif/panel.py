@@ -351,13 +351,13 @@ class WhatIfPanel(TimelinePanel):
         self.add_copy(menu)
 
     def command_line(self) -> command_text.CommandWords | None:
-        """Return the command for the chosen experiment; for a remedy, predicted findings; or None."""
-        chosen = self._chosen
+        """Return the command for the chosen experiment, or the first; for a remedy, predicted findings."""
         if not self.experiments:
             return None
-        if chosen is not None and chosen.origin:
+        chosen = self._chosen or self.experiments[0]
+        if chosen.origin:
             return command_text.rcv(self.session, "triage", "--top=0", "--predict")
-        return command_text.rcv(self.session, "whatif", *(() if chosen is None else chosen.words))
+        return command_text.rcv(self.session, "whatif", *chosen.words)
 
     def sheet(self) -> Sheet | None:
         if not self.experiments:

@@ -68,6 +68,15 @@ def test_the_best_row_of_a_finding_gains_what_findings_predict(shown: WhatIfPane
     assert best == pytest.approx(wanted)
 
 
+def test_remedies_have_a_command_before_one_is_chosen(shown: WhatIfPanel, qtbot: QtBot) -> None:
+    """`rcv whatif` without experiments plays others."""
+    qtbot.waitUntil(lambda: is_played(shown))
+    assert shown._chosen is None
+    assert shown.experiments[0].origin
+    assert shown.command_line()[1] == "triage"
+    assert "--predict" in shown.command_line()
+
+
 def test_a_slider_is_an_experiment(shown: WhatIfPanel, qtbot: QtBot) -> None:
     shown.controls.sliders["vmem"].setValue(5)
     wanted = "latency of VMEM × 0.5"
