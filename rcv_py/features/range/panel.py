@@ -62,9 +62,11 @@ class ClockRangePanel(Panel):
             self._soon.update()
 
     def _question(self) -> tuple[TimeWindow | None, tuple[int, int] | None]:
-        asked = self.session.between.value
+        session = self.session
+        asked, trace, window = session.between.value, session.trace.value, session.measure.value
         ends = None if asked is None or asked.last is None else (asked.first, asked.last)
-        return self.session.measure.value, ends
+        cut = None if trace is None or window is None else trace.within((window.begin, window.end))
+        return cut, ends  # a drag may end beside the capture, where nothing is known
 
     def _compute(self) -> None:
         flag = self._soon.new_flag()

@@ -70,8 +70,7 @@ class SamplesPanel(TablePanel[_Shown]):
         return NO_LINES if self.result is None else self.result.row
 
     def command_line(self) -> command_text.CommandWords | None:
-        order = command_text.sorting(self.view.table)
-        return command_text.rcv(self.session, "samples", *order, "--top=0")
+        return command_text.rcv(self.session, "samples", *command_text.sorting(self.view.table), "--top=0")
 
 
 def _shown(trace: Trace) -> _Shown:

@@ -150,10 +150,9 @@ class UtilizationPanel(TimelinePanel):
         return command_text.rcv(self.session, "units", *where) if self.units.units else None
 
     def sheet(self) -> Sheet:
-        window, rows = self._recorded(self.session.window.value), []
-        for unit in self.units.units:
-            busy = unit.covered.inside(window)
-            rows.append((unit.title, busy, window.width, round(busy / window.width, 6)))
+        window = self._recorded(self.session.window.value)
+        busy = ((unit.title, unit.covered.inside(window)) for unit in self.units.units)
+        rows = [(title, cycles, window.width, round(cycles / window.width, 6)) for title, cycles in busy]
         return Sheet("Utilization", ("unit", "busy cycles", "cycles in view", "share"), rows)
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
