@@ -176,6 +176,22 @@ def test_an_arrangement_of_nonsense_is_left_out(empty_app: App) -> None:
         assert {**workspace.save(), "order": before["order"]} == before
 
 
+def test_a_panel_on_a_screen_that_is_gone_comes_back_where_panels_appear(app: App) -> None:
+    workspace = app.window.workspace
+    screen = workspace.screen().geometry()
+    beside = [screen.right() + 200, screen.top() + 100, 400, 300]
+    inside = [screen.left() + 40, screen.top() + 50, 400, 300]
+    shown = []
+    for windows in ({}, {"summary": beside}, {"summary": inside}):
+        workspace.reset_layout()
+        workspace.load({"areas": {"summary": APART}, "open": {"summary": True}, "windows": windows})
+        assert workspace.docks["summary"].isVisible()
+        shown.append(workspace.docks["summary"].geometry())
+    workspace.reset_layout()
+    assert shown[1] == shown[0]
+    assert shown[2] == QRect(*inside)
+
+
 def test_the_layout_triage_shows_findings_in_a_small_window(reused: Reused) -> None:
     with reused(size=(1280, 800), sample=True) as app:
         assert {"left", "right"} <= app.window.workspace.folded

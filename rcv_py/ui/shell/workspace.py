@@ -452,7 +452,7 @@ class Workspace(QWidget):
         known = [name for name in map(str, _of(kept, "order", [])) if name in self.docks]
         self._order = [*dict.fromkeys([*known, *self._order])]
         rects = _of(kept, "windows", {}).items()
-        self._windows = {name: QRect(*at) for name, at in rects if name in self.docks and _is_rect(at)}
+        self._windows = {name: QRect(*at) for name, at in rects if name in self.docks and _is_on_screen(at)}
         self.folded = frozenset(part for part in FOLDABLE if part in _of(kept, "folded", []))
         self._asked = frozenset(map(str, _of(kept, "asked", [])))
         self._is_measured, self._had_room = True, kept.get("is_wide") is True
@@ -521,10 +521,8 @@ def _of(kept: Mapping[str, Any], name: str, otherwise: Value) -> Value:
     return value if isinstance(value, type(otherwise)) else otherwise
 
 
-def _is_rect(value: object) -> bool:
-    """Return whether a saved value is a rectangle: x, y, width, height in px."""
-    return (
-        isinstance(value, list)
-        and len(value) == 4
-        and all(isinstance(px, int) and abs(px) < FAR_PX for px in value)
-    )
+def _is_on_screen(value: Any) -> bool:
+    """Return whether a saved value is a rectangle in px (x, y, width, height) with its middle on a screen."""
+    is_rect = isinstance(value, list) and len(value) == 4 and all(isinstance(px, int) for px in value)
+    is_near = is_rect and all(abs(px) < FAR_PX for px in value)
+    return is_near and QApplication.screenAt(QRect(*value).center()) is not None
