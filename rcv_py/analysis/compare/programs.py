@@ -85,7 +85,7 @@ def program_facts(trace: Trace, facts: RunFacts | None) -> ProgramFacts:
     classes = np.bincount(instruction_classes(code)[~code.is_label], minlength=CLASS_COUNT)
     scratch = int(classes[InstructionClass.SCRATCH])
     if not scratch and allocated["scratch"] > 0:  # before gfx942 and gfx11 it is a buffer without addresses
-        scratch = sum(text.startswith("buffer_") and " off, s[" in text for text in code.text)
+        scratch = sum(text.startswith("buffer_") and "off," in text.split() for text in code.text)
     held = live_registers(code).pressure[:, RegisterFile.VGPR] if is_read else np.zeros(0, np.int64)
     return ProgramFacts(
         instructions=int(np.count_nonzero(~code.is_label)),
