@@ -10,7 +10,7 @@ def run() -> int:
     """Run the command line and return its exit code; Ctrl+C while it is imported leaves no traceback."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, as after `nohup`
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from rcv_py.cli.main import main  # noqa: PLC0415 - only now
+    from rcv_py.cli.main import main  # noqa: PLC0415 - the signal is set first
 
     return main()
 

@@ -182,7 +182,6 @@ class Reducer(Answers):
         self.end_processes()
 
     def end_processes(self) -> None:
-        """Free the memory of the processes; the next reduction starts others."""
         if self._pool is not None:
             self._pool.close()
             self._pool = None

@@ -110,5 +110,5 @@ def with_predictions(
     seconds = START_S + plays * TOKEN_S * (1 if find_spec("numba") else PLAIN)
     if predict is None and seconds > QUICK_S:
         return replace(found, not_replayed=Message(TOO_LONG, seconds))
-    Thread(target=numba_module).start()  # a sixth of a second, beside the reading of waves
+    Thread(target=numba_module).start()  # its import takes long, and waves are read meanwhile
     return predicted(found, player or player_of(trace, played, held, report), report)

@@ -196,6 +196,10 @@ class Answers(ABC):
         """Whether waves are read only once, for any number of requests."""
         return True
 
+    def end_processes(self) -> None:
+        """Free the memory of processes that read waves, if there are any; the next request starts others."""
+        return
+
     def ask(self, analyses: Iterable[Analysis], rows: Rows = None) -> None:
         """Run the analyses without a result yet in one pass over all waves; the costs of `rows` count.
 

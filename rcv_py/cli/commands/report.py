@@ -195,9 +195,8 @@ def made(
 ) -> Outcome:
     """Return the page about a capture, or why there is none; `workers` processes read its waves."""
 
-    def rank(unranked: Findings) -> Findings:
-        found.end_processes()  # a replay takes as much memory as they do
-        return with_predictions(trace, unranked, predict=predict, player=inputs.player)
+    def rank(found: Findings) -> Findings:
+        return with_predictions(trace, found, predict=predict, player=inputs.player)
 
     try:
         trace = open_trace(folder, cache=cache)

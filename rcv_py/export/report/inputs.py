@@ -124,7 +124,10 @@ class ReportInputs(FindingInputs):
     def findings(self) -> Findings:
         """The findings of `rcv triage --all`, with its predictions."""
         found = of_inputs(self)
-        return found if self.rank is None else self.rank(found)
+        if self.rank is None:
+            return found
+        self.answers.end_processes()  # a replay takes as much memory as they do
+        return self.rank(found)
 
     @cached_property
     def player(self) -> Player | None:
