@@ -142,7 +142,8 @@ class Windows(QObject):
             session=session, scheduler=scheduler, theme=theme, settings=settings, commands=Commands(),
             results=SharedResults(session, scheduler),
         )  # fmt: skip
-        scheduler.importer.hold()  # until the workspace was painted
+        scheduler.importer.first_picture.shut()  # until the workspace was painted
+        scheduler.importer.the_rest.shut()
         loader = Loader(session, settings)
         loader.finished.connect(memory.trim)
         window = MainWindow(ui, loader, self._program)

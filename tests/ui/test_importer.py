@@ -1,10 +1,13 @@
 """Modules are imported one a turn, after the first picture."""
 
+import gc
 import sys
+from functools import partial
 from pathlib import Path
+from weakref import ref
 
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.core import frame_budget
@@ -39,7 +42,7 @@ def test_modules_are_imported_in_turns_of_their_own(
 
 def test_what_is_imported_already_makes_no_call_wait(ui: UiContext) -> None:
     calls: list[int] = []
-    ui.scheduler.importer.hold()
+    ui.scheduler.importer.first_picture.shut()
     ui.scheduler.importer.when_imported(["sys"], lambda: calls.append(1))
     assert calls == [1]
 
@@ -47,13 +50,13 @@ def test_what_is_imported_already_makes_no_call_wait(ui: UiContext) -> None:
 def test_nothing_is_imported_before_the_first_picture(ui: UiContext, qtbot: QtBot) -> None:
     calls: list[str] = []
     held = ui.scheduler.importer
-    held.hold()
+    held.first_picture.shut()
     held.when_imported(NAMES, lambda: calls.append("imported"))
-    held.after_first_picture(lambda: calls.append("painted"))
+    held.first_picture.after(lambda: calls.append("painted"))
     qtbot.wait(5)
     assert not calls
     assert NAMES[0] not in sys.modules
-    held.release()
+    held.first_picture.open()
     qtbot.waitUntil(lambda: calls == ["painted", "imported"])
 
 
@@ -79,20 +82,33 @@ def test_the_rest_waits_for_what_the_first_picture_led_to(ui: UiContext, qtbot: 
     calls: list[str] = []
     held, panel = ui.scheduler.importer, Panel(ui)
     qtbot.addWidget(panel)
-    held.hold()
+    held.first_picture.shut()
+    held.the_rest.shut()
     late = panel.request(lambda: calls.append("late"), visibility=panel.late)
     for call in (late.ask, late.now):
         call()
-    held.after_the_rest(lambda: calls.append("rest"))
-    held.after_first_picture(lambda: calls.append("painted"))
-    held.release()
+    held.the_rest.after(lambda: calls.append("rest"))
+    held.first_picture.after(lambda: calls.append("painted"))
+    held.first_picture.open()
     assert ui.scheduler.is_calm
     assert not ui.scheduler.is_idle
     qtbot.wait(5)
     assert calls == ["painted"]
-    held.release_rest()
+    held.the_rest.open()
     qtbot.waitUntil(lambda: calls == ["painted", "late", "rest"])
     assert ui.scheduler.is_idle
     late.now()
     assert calls[-1] == "late"
     assert len(calls) == 4
+
+
+def test_calls_that_wait_for_ever_go_with_their_owner() -> None:
+    """Of a window that is closed before its first findings, for example."""
+    owner = QObject()
+    importer = frame_budget.Importer(owner)
+    importer.the_rest.shut()
+    importer.the_rest.after(partial(owner.setObjectName, "late"))
+    gone = ref(owner)
+    del owner, importer
+    gc.collect()
+    assert gone() is None

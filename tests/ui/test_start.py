@@ -44,7 +44,7 @@ app = start(None, has_capture=True)
 app.ui.settings["findings.predict"] = False  # predictions load a compiler, soon after this looks
 app.window.resize(1600, 900)
 first = []
-app.ui.scheduler.importer.after_first_picture(lambda: first.extend([*ours(), *sys.modules]))
+app.ui.scheduler.importer.first_picture.after(lambda: first.extend([*ours(), *sys.modules]))
 app.window.show_with(sys.argv[1])
 wanted = [app.ui.results.cell(name) for name in ("findings", "health")]  # whatever the order of these jobs
 while any(cell.value is None for cell in wanted) or not app.window.idle:

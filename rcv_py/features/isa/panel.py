@@ -255,7 +255,7 @@ class IsaPanel(CodePanel):
             if self._rows is not None and self._rows.trace is rows.trace:
                 self.session.begin_at(hottest)
 
-        self.ui.scheduler.importer.after_first_picture(select)
+        self.ui.scheduler.importer.first_picture.after(select)
 
     def _show(self) -> None:
         if self._rows is not None:

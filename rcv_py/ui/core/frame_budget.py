@@ -125,6 +125,35 @@ class Posts(QObject):
         FrameBudget.here().call(lambda: isValid(self) and self._calls.get_nowait()())
 
 
+class Gate:
+    """Keeps calls while it is shut."""
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], object]] | None = None  # that wait; None while it is open
+
+    @property
+    def is_shut(self) -> bool:
+        """Return whether calls have to wait."""
+        return self.calls is not None
+
+    def shut(self) -> None:
+        """Keep calls from now on."""
+        self.calls = []
+
+    def open(self) -> None:
+        """Make the calls that waited."""
+        calls, self.calls = self.calls, None
+        for call in calls or ():
+            call()
+
+    def after(self, call: Callable[[], object]) -> None:
+        """Make a call at once, or when the gate opens."""
+        if self.calls is None:
+            call()
+        elif call not in self.calls:
+            self.calls.append(call)
+
+
 class Importer(QObject):
     """Imports wanted modules in the order of requests, none before the first picture of the window.
 
@@ -134,9 +163,9 @@ class Importer(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._wanted: deque[tuple[list[str], Callable[[], object]]] = deque()
-        self._held: list[Callable[[], object]] | None = None  # calls to make after the first picture
-        self._rest: list[Callable[[], object]] | None = None  # and when what that led to is done
-        self._timer = one_shot(self, lambda: FrameBudget.here().call(self._import_one))
+        self.first_picture = Gate()  # shut while the first picture is to be painted
+        self.the_rest = Gate()  # shut until what that led to is done: its findings stand
+        self._timer = one_shot(self, self._import_soon)  # a lambda would keep what the calls hold
 
     def when_imported(self, names: Iterable[str], then: Callable[[], object]) -> None:
         """Call a function once modules are imported: at once if they are."""
@@ -146,56 +175,24 @@ class Importer(QObject):
             then()
         elif all(then != known for _, known in self._wanted):
             self._wanted.append((lacking, then))
-            self.after_first_picture(self._timer.start)
+            self.first_picture.after(self._timer.start)
 
     @property
     def is_idle(self) -> bool:
         """Return whether no module is wanted."""
         return not self._wanted
 
-    def hold(self) -> None:
-        """Import nothing until `release`: a picture is to be painted first."""
-        self._held, self._rest = [], []
-
-    def release(self) -> None:
-        """Import from now on."""
-        held, self._held = self._held, None
-        for call in held or ():
-            call()
-
-    def after_first_picture(self, call: Callable[[], object]) -> None:
-        """Call a function at once, or after the first picture."""
-        if self._held is None:
-            call()
-        elif call not in self._held:
-            self._held.append(call)
-
-    @property
-    def holds_rest(self) -> bool:
-        """Return whether calls have to wait for `release_rest`."""
-        return self._rest is not None
-
     @property
     def has_rest(self) -> bool:
-        """Return whether calls wait for `release_rest`, after the first picture."""
-        return self._held is None and bool(self._rest)
+        """Return whether calls wait for the rest, after the first picture."""
+        return bool(self.the_rest.calls) and not self.first_picture.is_shut
 
-    def release_rest(self) -> None:
-        """Make the calls that waited for everything else."""
-        rest, self._rest = self._rest, None
-        for call in rest or ():
-            call()
-
-    def after_the_rest(self, call: Callable[[], object]) -> None:
-        """Call a function at once, or when the first picture is painted and its findings stand."""
-        if self._rest is None:
-            call()
-        elif call not in self._rest:
-            self._rest.append(call)
+    def _import_soon(self) -> None:
+        FrameBudget.here().call(self._import_one)
 
     def _import_one(self) -> None:
         """Import a module; once all are there, make the call in a turn of its own."""
-        if not isValid(self) or not self._wanted or self._held is not None:
+        if not isValid(self) or not self._wanted or self.first_picture.is_shut:
             return
         self._timer.start()  # for the next
         names, then = self._wanted[0]

@@ -186,8 +186,8 @@ class Panel(QWidget):
         self.ui, self.session = ui, ui.session
         self.remembered: dict[str, Remembers | QAbstractButton | QSplitter] = {}  # parts that keep a state
         self.visibility = Visibility(self)
-        importer = ui.scheduler.importer
-        self.late = LateVisibility(self.visibility, lambda: importer.holds_rest, importer.after_the_rest)
+        rest = ui.scheduler.importer.the_rest
+        self.late = LateVisibility(self.visibility, lambda: rest.is_shut, rest.after)
         if ui.is_docked:
             self.visibility.allow_sleep()
         self._jobs: dict[str, Request] = {}  # by topic

@@ -63,10 +63,10 @@ class Curtain(QWidget):
             self._painted.start()
 
     def _release(self) -> None:
-        self._scheduler.importer.release()
+        self._scheduler.importer.first_picture.open()
         self._leisure.start()
 
     def _look_for_leisure(self) -> None:
         if self._scheduler.is_calm or self._covered.elapsed() > LATEST_MS:
             self._leisure.stop()
-            self._scheduler.importer.release_rest()
+            self._scheduler.importer.the_rest.open()

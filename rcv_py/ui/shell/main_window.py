@@ -485,7 +485,7 @@ class MainWindow(QMainWindow):
                     self.workspace.bring_to_front(panel_for("device"))
             self.ui.results.want("populations")
             self.ui.results.want("match")
-            self.ui.scheduler.importer.after_the_rest(self._keep_notes)
+            self.ui.scheduler.importer.the_rest.after(self._keep_notes)
             if not trace.is_part:
                 compared, self._compared = self._compared, None
                 if compared is not None and compared[0] == trace.path:

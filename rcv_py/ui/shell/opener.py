@@ -150,7 +150,7 @@ class Opener(QObject):
             saved, self._saved = self._saved, None
             self.restored.emit(saved)
         self.siblings = ()
-        self._ui.scheduler.importer.after_the_rest(self._look_beside)
+        self._ui.scheduler.importer.the_rest.after(self._look_beside)
 
     def _look_beside(self) -> None:
         """Find the captures next to the open capture, for a menu."""
