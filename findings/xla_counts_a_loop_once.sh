@@ -7,7 +7,7 @@
 # Instead: the body of a loop counts once, whatever the trip count. unroll=10 of lax.scan, which changes no result,
 #   gives ten times the FLOPs. With unroll=7 the two products that are left over come on top. lax.map over 16 heads has
 #   a sixteenth of what jax.vmap has for them. JAX's own roofline does the same. And a running sum of n numbers, n - 1
-#   additions, has n * (n - 1) FLOPs before compilation and 17 n behind it.
+#   additions, has n * (n - 1) FLOPs before compilation and 17 n after it.
 # Seen (products of 256 x 256 matrices, FLOPs in products):
 #   written 8 times                    8
 #   lax.scan of 8, of 100              1, 1     (known_trip_count 8, 100)
@@ -15,10 +15,10 @@
 #   unroll=True                        100      (no loop)
 #   gradient of lax.scan of 8          3.0; of 8 written ones 23
 #   roofline of lax.scan of 8          1
-#   jnp.cumsum of 4096                 16773120 FLOPs before, 69887 behind compilation
+#   jnp.cumsum of 4096                 16773120 FLOPs before, 69887 after compilation
 # Why it matters: the layers of a model are a lax.scan, so that its "model FLOPs" by this number are those of one layer.
-#   Divided by a measured time, a GPU at half of its peak shows below one percent with 64 layers. And whoever unrolls
-#   the loop sees the rate rise by that factor, at the same time on the clock. Multiply by known_trip_count.
+#   Divided by a measured time, a GPU at half of its peak shows below one percent with 64 layers. Unrolling
+#   the loop raises the rate by that factor, at the same time on the clock. Multiply by known_trip_count.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -104,7 +104,7 @@ assert round(at_once / one_by_one, 1) == 16.0
 
 running = jax.jit(jnp.cumsum).lower(jnp.ones(4096))
 sums = flops(running), flops(running.compile())
-print(f"cumsum of 4096: {sums[0]:.0f} before, {sums[1]:.0f} behind")
+print(f"cumsum of 4096: {sums[0]:.0f} before, {sums[1]:.0f} after")
 assert sums == (4096 * 4095, 69887), sums
 assert gradients == [3.0, 23.0], gradients
 print("as described")
