@@ -53,7 +53,6 @@ class FindingList(QtWidgets.QListWidget):
         self.setItemDelegate(self._rows)
         self.setUniformItemSizes(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.SingleSelection)
         self.setAccessibleName(translated("Findings, the largest gain first"))
         self.currentRowChanged.connect(self.chosen)
         theme.changed.connect(lambda: self.viewport().update())

@@ -62,7 +62,6 @@ class FlameView(QAbstractScrollArea):
         }  # fmt: skip
         self.viewport().setMouseTracking(True)
         self.setFrameShape(self.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(translated("Flamegraph"))
         self.verticalScrollBar().valueChanged.connect(self._moved)

@@ -64,7 +64,6 @@ class Chooser(QWidget):
         self.widths.floor_px, self.widths.grows = FINDING_PX // 2, "note"
         self.table.setAccessibleName(translated("Captures"))
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.setAlternatingRowColors(True)
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(grown(22))

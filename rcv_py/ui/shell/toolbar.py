@@ -163,7 +163,7 @@ class TopBar(QWidget):
 
 
 def _action_button(action: QAction) -> QToolButton:
-    button = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonIconOnly)
+    button = QToolButton()
     button.setDefaultAction(action)
     return button
 

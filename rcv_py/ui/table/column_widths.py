@@ -44,7 +44,6 @@ class TableHeader(QHeaderView):
         self.menus: dict[str, FillMenu] = {}  # by column
         self.setSectionsMovable(True)
         self.setSectionsClickable(True)
-        self.setHighlightSections(False)
         self.setSortIndicatorClearable(True)
         self.setMinimumSectionSize(16)
         self._restyle()

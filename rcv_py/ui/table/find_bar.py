@@ -130,6 +130,4 @@ def _toggle(text: str, tip: str) -> QToolButton:
 
 
 def _step(tip: str) -> QToolButton:
-    button = named(with_tip(QToolButton(autoRaise=True), tip), tip)
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    return button
+    return named(with_tip(QToolButton(autoRaise=True), tip), tip)
