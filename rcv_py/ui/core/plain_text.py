@@ -205,7 +205,7 @@ def with_reason(why_not: str) -> str:
 
 
 def show_tip(place: QPoint, text: str, widget: QWidget) -> None:
-    """Show a tooltip at a point of the screen; nothing for an empty text."""
+    """Show a tooltip at a point of the screen; an empty text hides the last one."""
     QToolTip.showText(place, tooltip(text), widget)
 
 
@@ -217,11 +217,6 @@ def show_explanation(place: QPoint, text: str, widget: QWidget) -> None:
 def copy_text(text: str) -> None:
     """Put a text on the clipboard; characters that a terminal would obey when pasted become escapes."""
     QGuiApplication.clipboard().setText(as_written(text))
-
-
-def hide_tip() -> None:
-    """Hide the tooltip."""
-    QToolTip.hideText()
 
 
 class PlainLabel(QLabel):

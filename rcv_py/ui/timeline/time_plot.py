@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from enum import Enum
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QRegion, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsScene, QGraphicsView, QGraphicsWidget, QSizePolicy
+from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsScene, QGraphicsView, QGraphicsWidget
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.panel import UiContext
-from rcv_py.ui.core.plain_text import hide_tip
+from rcv_py.ui.core.plain_text import show_tip
 from rcv_py.ui.core.spoken import SelectionVoice
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.timeline.items import BoxItem, PlainAxis, PlotBox, TimeAxis, TimeScale
@@ -65,13 +65,11 @@ class TimePlot(QGraphicsView):
         self.setScene(QGraphicsScene(self))
         self.scene().addItem(self._whole)
         self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)  # of a handful of items
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.ui, self.session = ui, ui.session
         self.viewport().setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(self.Shape.NoFrame)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_AcceptTouchEvents, False)
 
@@ -210,7 +208,7 @@ class TimePlot(QGraphicsView):
         at = event.position()
         if self.drag is not Drag.NONE and not self._is_click(at):
             self._drag_to(at)
-            hide_tip()
+            show_tip(QPoint(), "", self)
         elif not event.buttons():
             if self.is_overview:
                 self.viewport().setCursor(CURSORS.get(self._grip_at(at.x()), Qt.CursorShape.ArrowCursor))

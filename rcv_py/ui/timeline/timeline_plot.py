@@ -22,7 +22,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel, UiContext
-from rcv_py.ui.core.plain_text import add_action, hide_tip, joined, named, show_tip
+from rcv_py.ui.core.plain_text import add_action, joined, named, show_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
@@ -163,7 +163,7 @@ class TimelinePlot(TimePlot):
         text = self.guide.tip(row, time, self.pixel_at(time), is_strip) if row >= 0 else ""
         if notes := self.overlay.notes_near(time, self.pixel_at(time)):
             text = joined("<br>", filter(None, (note_tip(notes), text)))
-        show_tip(on_screen.toPoint(), text, self.viewport()) if text else hide_tip()
+        show_tip(on_screen.toPoint(), text, self.viewport())
 
     def measured(self, window: TimeWindow) -> str:
         return self.guide.measured(window, self._measure_row)
