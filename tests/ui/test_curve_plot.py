@@ -18,6 +18,7 @@ from rcv_py.ui.plot.curve_panel import CurvePlot, bounds, exact_text, ticks, val
 from rcv_py.ui.plot.curves import Curve, CurveSet
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
+from tests.ui.window import legend_names
 
 BEGIN = (1 << 41) + 8  # a time that 32 bits cannot hold, and float32 not tell from its neighbours
 LENGTH = 48_000
@@ -212,7 +213,7 @@ def test_times_are_written_in_nanoseconds_if_wanted(plot: CurvePlot) -> None:
 
 
 def test_a_name_in_the_legend_emphasizes_its_curve(plot: CurvePlot, bot: CanvasBot) -> None:
-    assert plot.legend.names == ("low", "high")
+    assert legend_names(plot.legend) == ("low", "high")
     assert "low: a low one" in plot.legend.toolTip()
     plot.legend.pick("low")
     assert plot.canvas.curves.bold == "low"

@@ -23,7 +23,7 @@ from rcv_py.ui.shell.exporter import PictureLook
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, not_picked
 from rcv_py.ui.widgets.legend import Legend
 from tests.support.mouse import left_click
-from tests.ui.window import settle, show_panel
+from tests.ui.window import legend_names, settle, show_panel
 
 IS_PAINTED = True
 ROWS = ("compute_unit", "utilization", "global_timeline")
@@ -124,7 +124,7 @@ def test_the_last_row_of_a_picture_is_whole_and_the_view_stays(shown: App) -> No
 @pytest.mark.parametrize("scale", export.SCALES)
 def test_a_picture_has_its_legend_at_every_scale(shown: App, scale: int, qtbot: QtBot) -> None:
     show(shown, "compute_unit")
-    qtbot.waitUntil(lambda: "VALU" in panel_of(shown, "compute_unit").legend.names)
+    qtbot.waitUntil(lambda: "VALU" in legend_names(panel_of(shown, "compute_unit").legend))
     exporter = shown.window.exporter
     with exporter.posing("compute_unit") as legend:
         assert {"VALU", "SALU"} <= {one.name for one in legend}
@@ -180,7 +180,7 @@ def test_a_cut_legend_is_in_a_picture_once(shown: App) -> None:
     svg = ET.fromstring(shown.window.exporter.content("causes", ".svg"))
     words = ["".join(one.itertext()).strip() for one in svg.iter() if one.tag.endswith("text")]
     legend.setMaximumWidth(16_777_215)
-    assert words.count(legend.names[0]) == 2, "in the list and in one legend"
+    assert words.count(legend_names(legend)[0]) == 2, "in the list and in one legend"
     assert "…" not in words
 
 
@@ -223,7 +223,7 @@ def test_the_legend_goes_by_keys(legend: Legend) -> None:
 def test_what_is_picked_out_dims_the_rest(shown: App, qtbot: QtBot) -> None:
     show(shown, "compute_unit")
     panel = panel_of(shown, "compute_unit")
-    qtbot.waitUntil(lambda: "VALU" in panel.legend.names)
+    qtbot.waitUntil(lambda: "VALU" in legend_names(panel.legend))
     valu = next(one for one in panel.legend.swatches if one.name == "VALU")
     panel.legend.pick(valu.key)
     assert panel.source.dimmed == not_picked(valu.key) != frozenset()
@@ -237,12 +237,12 @@ def test_only_what_is_in_sight_is_named(shown: App, qtbot: QtBot) -> None:
     session = shown.ui.session
     session.fit_all()
     settle(shown)
-    qtbot.waitUntil(lambda: len(panel.legend.names) > 4)
-    every = len(panel.legend.names)
+    qtbot.waitUntil(lambda: len(legend_names(panel.legend)) > 4)
+    every = len(legend_names(panel.legend))
     outer = session.outer(session.trace.value)
     session.set_view(type(outer)(outer.begin, outer.begin + 16))  # before the first wave
-    qtbot.waitUntil(lambda: len(panel.legend.names) < every)
-    assert not re.search("MFMA|VALU", " ".join(panel.legend.names))
+    qtbot.waitUntil(lambda: len(legend_names(panel.legend)) < every)
+    assert not re.search("MFMA|VALU", " ".join(legend_names(panel.legend)))
 
 
 def test_the_sign_for_more_names_is_whole(qtbot: QtBot) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from rcv_py.ui.app import App, start
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.shell.main_window import MainWindow
+from rcv_py.ui.widgets.legend import Legend
 from tests.support.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,6 +101,11 @@ def show_panel(app: App, name: str) -> Panel:
     app.window.workspace.show_panel(name)
     settle(app)
     return app.window.workspace.panel(name)
+
+
+def legend_names(legend: Legend) -> tuple[str, ...]:
+    """The names that a legend shows."""
+    return tuple(one.name for one in legend.swatches)
 
 
 def run_command(app: App, name: str) -> None:

@@ -63,11 +63,6 @@ class Legend(QWidget):
         self.update()
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Return the shown names."""
-        return tuple(one.name for one in self.swatches)
-
-    @property
     def is_whole(self) -> bool:
         """Return whether all names fit."""
         return all(spot.line == 0 for spot in self._spots()) and self._needed() <= self.width()

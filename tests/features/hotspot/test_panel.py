@@ -21,6 +21,7 @@ from tests.support.code_samples import batch, code_table, trace, two_waves
 from tests.support.mouse import left_click
 from tests.support.traces import made_trace
 from tests.support.window_fixtures import Settled, opened_fixture
+from tests.ui.window import legend_names
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_before_waves_are_read_the_code_table_speaks(hotspot: HotspotPanel, open
     open_settled(trace())
     assert hotspot.plot.bins.totals.tolist() == [40, 2300, 600, 60]
     assert "follow" in hotspot.note.text()
-    assert hotspot.legend.names == ("SMEM", "LDS", "branch taken", "wait", "message", "MFMA/WMMA")
+    assert legend_names(hotspot.legend) == ("SMEM", "LDS", "branch taken", "wait", "message", "MFMA/WMMA")
 
 
 def test_waves_are_counted_as_they_come(

@@ -20,6 +20,7 @@ from rcv_py.ui.core.panel import UiContext
 from rcv_py.ui.core.shared_results import SharedResults
 from tests.support.code_samples import trace, two_waves
 from tests.support.window_fixtures import Settled, opened_fixture, panel_fixture
+from tests.ui.window import legend_names
 
 isa_alone = panel_fixture(IsaPanel, 1000, 400)
 isa = opened_fixture("isa_alone", lambda: (trace(), [two_waves()]))
@@ -54,7 +55,7 @@ def test_the_menu_names_every_mode_and_says_why_not(isa: IsaPanel) -> None:
 def test_kinds_have_the_colours_of_kinds(isa: IsaPanel, ui: UiContext, qtbot: object) -> None:
     choose(isa, Annotation.KINDS)
     qtbot.waitUntil(lambda: isa.view.bars.bars.mode is Annotation.KINDS)
-    assert "MFMA/WMMA" in isa.view.legend.names
+    assert "MFMA/WMMA" in legend_names(isa.view.legend)
     assert lengths(isa, 4, ui.theme.kind(TokenKind.MATRIX)) > 10
     assert "MFMA/WMMA 12 (100.0 % of the instruction)" in isa.view.tip(4, "cost")
     assert isa.view.table.columns[isa.view.table.column_of("cost")].heading == "kinds"

@@ -28,6 +28,7 @@ from tests.support.code_samples import trace, two_waves
 from tests.support.mouse import left_click
 from tests.support.opened import all_waves, sample_trace
 from tests.support.window_fixtures import panel_fixture
+from tests.ui.window import legend_names
 
 HIDDEN, MEMORY, ACCESS, FETCH, ADDRESS = range(5)
 OURS, REFERENCE = 0, 1
@@ -92,7 +93,7 @@ def test_hidden_latency(panel: LatencyPanel, show: Callable, counters: tuple) ->
     assert panel.assumption.text() == expected.assumption
     assert panel.assumption.isVisible()
     assert "cycles hidden" in panel.note.text()
-    assert panel.legend.names == ("stall", "issue", "idle", "hidden")
+    assert legend_names(panel.legend) == ("stall", "issue", "idle", "hidden")
 
 
 def test_memory_latency(panel: LatencyPanel, show: Callable, counters: tuple) -> None:
@@ -107,8 +108,8 @@ def test_memory_latency(panel: LatencyPanel, show: Callable, counters: tuple) ->
     assert list(column(panel, "counter")) == [UNITS[text[:3]] for text in texts]
     assert expected.assumption in panel.assumption.text()
     kinds = {TokenKind(kind).name for kind in found.code.kind[measured(counters)].tolist()}
-    assert len(panel.legend.names) == len(kinds) > 1
-    assert set(panel.legend.names) == kinds
+    assert len(legend_names(panel.legend)) == len(kinds) > 1
+    assert set(legend_names(panel.legend)) == kinds
 
 
 def test_waits_tell_latencies_beside_the_counters_and_without_them(
@@ -146,7 +147,7 @@ def test_accesses_that_hold_their_unit_too_long_say_so(panel: LatencyPanel, show
     assert shown == [0, "LDS", 9, 16 * sum(range(10)), 16, 8, "bank conflicts likely"]
     assert results.ACCESS_NOTE in panel.assumption.text()
     assert "1 instruction held the unit longer" in panel.note.text()
-    assert panel.legend.names == ("stall",)
+    assert legend_names(panel.legend) == ("stall",)
     assert panel.caption() == "LDS and memory accesses"
     words = panel.command_line()
     assert words is not None
@@ -218,7 +219,7 @@ def test_idle_time_counts_if_it_is_shown(
 def test_samples_are_no_thread_trace(panel: LatencyPanel, show: Callable, kind: int) -> None:
     show(kind, trace(has_thread_trace=False, has_pc_samples=True))
     assert "PC samples" in panel.empty.sentence.text()
-    assert panel.legend.names == ()
+    assert legend_names(panel.legend) == ()
     assert not panel.assumption.isVisible()
 
 
@@ -310,7 +311,7 @@ def test_recorded_addresses_are_listed_with_what_they_touch(panel: LatencyPanel,
     assert rows["load"] == "lines as its bytes need"
     assert rows["lds_store"] == "no bank conflicts"
     assert "128 bytes" in panel.assumption.text()
-    assert panel.legend.names == ("needed", "beyond need")
+    assert legend_names(panel.legend) == ("needed", "beyond need")
     assert "--by=address" in (panel.command_line() or ())
     panel.view.chosen.emit(0)
     text = found.code.text[panel.session.selection.value.line or 0]

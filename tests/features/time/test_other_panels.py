@@ -22,6 +22,7 @@ from rcv_py.ui.timeline.items import TimeScale, round_step
 from rcv_py.ui.timeline.time_overlay import Grip
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
+from tests.ui.window import legend_names
 
 DRAWINGS = ("vvVVVV..llllLLLLiiiiIIII" * 20, "sSsSsS..bbbbBBBBmmmmMMMM" * 20)
 SPAN = TimeWindow(1000, 1480)
@@ -71,7 +72,7 @@ def test_waves_with_instructions_are_coloured_by_their_time_without_issue(make: 
 
     qtbot.waitUntil(shown)
     panel.show_legend()
-    assert "50 % of time without issue" in panel.legend.names
+    assert "50 % of time without issue" in legend_names(panel.legend)
     session = panel.session
     trace = session.trace.value
     made = issue_shares(trace, session.store, panel.all, session.outer(trace))

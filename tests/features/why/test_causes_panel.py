@@ -19,7 +19,7 @@ from rcv_py.ui.core.panel import UiContext
 from tests.analysis import build
 from tests.support.mouse import left_click
 from tests.support.window_fixtures import Settled, panel_fixture
-from tests.ui.window import SAMPLES
+from tests.ui.window import SAMPLES, legend_names
 
 NAME, BAR, STALL, SHARE, IDLE, TIMES = map(
     list(WIDTHS).index, ("name", "bar", "cycles", "share", "idle", "hits")
@@ -77,7 +77,7 @@ def test_causes_are_ranked_with_late_and_blamed_lines(shown: WhyPanel) -> None:
     cells = [cell(shown, load, column) for column in (NAME, STALL, SHARE, IDLE, TIMES)]
     assert cells == ["vector load", "40", "62.5", "", "2"]
     assert shown.note.text() == "100.0 % of 64 stalled cycles explained"
-    assert shown.legend.names == ("vector load", "LDS access")
+    assert legend_names(shown.legend) == ("vector load", "LDS access")
     assert "attributed, not elapsed" in shown.assumption.text()
 
 

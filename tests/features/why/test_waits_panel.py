@@ -18,7 +18,7 @@ from tests.features.why.test_causes_panel import TEXTS, sample
 from tests.support import code_samples
 from tests.support.mouse import left_click
 from tests.support.window_fixtures import Settled, panel_fixture
-from tests.ui.window import SAMPLES
+from tests.ui.window import SAMPLES, legend_names
 
 NAME, BAR, STALL, SHARE, TIMES, MEDIAN = map(
     list(WIDTHS).index, ("name", "bar", "cycles", "share", "hits", "median")
@@ -58,7 +58,7 @@ def test_waits_are_ranked_with_what_they_waited_for(shown: WhyPanel) -> None:
     cells = [load.siblingAtColumn(column).data() for column in (NAME, STALL, TIMES, MEDIAN)]
     assert cells == [f"1  {TEXTS[1]}", "40", "2", "34"]
     assert shown.note.text() == "64 cycles of stall in 2 waves"
-    assert shown.legend.names == ("FLAT", "LDS")
+    assert legend_names(shown.legend) == ("FLAT", "LDS")
 
 
 def test_the_bar_has_the_colour_of_what_is_charged(shown: WhyPanel, ui: UiContext) -> None:
