@@ -104,14 +104,9 @@ class _LibraryProcess:
         command = [sys.executable, "-c", f"{paths}; from {__name__} import serve; serve()"]
         self._said = TemporaryFile()  # noqa: SIM115 - as long as the process
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._said)
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._said)
         self._threads = ThreadPoolExecutor(1)
-        self.close = finalize(self, _close, os.getpid(), self._process, self._said, self._threads)
-
-    @property
-    def is_there(self) -> bool:
-        """Whether it can be asked."""
-        return self._process.poll() is None
+        self.close = finalize(self, _close, os.getpid(), self.process, self._said, self._threads)
 
     def answer(self, job: OfficialJob) -> object:
         """Return its answer; raise BrokenFile if it ends instead, Cancelled if the work is cancelled."""
@@ -122,11 +117,11 @@ class _LibraryProcess:
                 checkpoint()
         finally:
             if not asked.done():
-                self._process.kill()
+                self.process.kill()
         try:
             return asked.result()
         except (OSError, EOFError, pickle.UnpicklingError) as error:
-            code = self._process.wait()
+            code = self.process.wait()
             ending = Message("signal {0}", -code) if code < 0 else Message("status {0}", code)
             self._said.seek(0)
             raise BrokenFile(
@@ -136,11 +131,11 @@ class _LibraryProcess:
             ) from error
 
     def _ask(self, job: OfficialJob) -> object:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        pickle.dump(job, self._process.stdin)
-        self._process.stdin.flush()
-        return pickle.load(self._process.stdout)
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        pickle.dump(job, self.process.stdin)
+        self.process.stdin.flush()
+        return pickle.load(self.process.stdout)
 
 
 def _close(
@@ -165,7 +160,7 @@ def _process_of(job: OfficialJob) -> _LibraryProcess:
     mark = mark_of(Path(job.library))  # none of a name for the system loader
     key = os.getpid(), job.library, mark, tuple(sorted(os.environ.items()))
     found = _processes.get(key)
-    if found is None or not found.is_there:
+    if found is None or found.process.poll() is not None:
         for old in _processes.values():
             old.close()
         _processes.clear()
@@ -206,19 +201,16 @@ def serve() -> None:
     os.dup2(2, 1)  # the library may print
     with suppress(EOFError):
         while True:
-            pickle.dump(_decoded(pickle.load(sys.stdin.buffer)), out)
+            job = pickle.load(sys.stdin.buffer)
+            try:
+                pickle.dump(_decoded(job), out)
+            except RcvError as error:
+                pickle.dump(error, out)
             out.flush()
     os._exit(0)  # skip the library's exit handlers
 
 
-def _decoded(job: OfficialJob) -> Official | RcvError:
-    try:
-        return _called(job)
-    except RcvError as error:
-        return error
-
-
-def _called(job: OfficialJob) -> Official:
+def _decoded(job: OfficialJob) -> Official:
     data = read_bytes(job.capture.folder, job.stream.name)
     objects = objects_of(job.capture.folder, job.capture.codes, job.capture.sidecars)
 

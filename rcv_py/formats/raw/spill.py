@@ -59,28 +59,19 @@ class _FileColumn(Value):
     at: int
     dtype: np.dtype[Any]
 
-    def rows(self, begin: int, end: int) -> np.ndarray:
-        """Read some rows.  Raises OSError."""
-        found = np.empty(end - begin, dtype=self.dtype)
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        """Read some rows, like those of an array.  Raises OSError."""
+        found = np.empty(rows.stop - rows.start, dtype=self.dtype)
         with self.lock:
-            self.file.seek(self.at + begin * found.itemsize)
+            self.file.seek(self.at + rows.start * found.itemsize)
             self.file.readinto(found.data)  # type: ignore[attr-defined]
         return found
-
-
-class _HeldColumn(Value):
-    """A column in memory."""
-
-    column: np.ndarray
-
-    def rows(self, begin: int, end: int) -> np.ndarray:
-        return self.column[begin:end]
 
 
 class SpilledWaves(RecordedWaves):
     """The waves of a stream by their end; parts, each with waves by slot, have their tokens and segments."""
 
-    parts: list[dict[str, _FileColumn | _HeldColumn]]
+    parts: list[dict[str, _FileColumn | np.ndarray]]
     part: np.ndarray  # int64 [waves], number of the part
     row_at: dict[str, np.ndarray]  # border → int64 [waves], first row in the part
 
@@ -93,7 +84,7 @@ class SpilledWaves(RecordedWaves):
             last = np.append(first[1:], len(waves))[: len(first)] - 1
             spans = (part[first].tolist(), begin[first].tolist(), (begin + count)[last].tolist())
             for name, dtype in OF_BORDERS[border].items():
-                held = [self.parts[one][name].rows(*span) for one, *span in zip(*spans, strict=True)]
+                held = [self.parts[one][name][slice(*span)] for one, *span in zip(*spans, strict=True)]
                 columns[name] = np.concatenate([np.zeros(0, dtype), *held])
         return WaveRecords(**columns)
 
@@ -106,7 +97,7 @@ class RecordStore:
         self._lock = Lock()
         self._facts: list[WaveRecords] = []
         self._ranks = [np.zeros(0, dtype=np.int64)]
-        self._parts: list[dict[str, _FileColumn | _HeldColumn]] = []
+        self._parts: list[dict[str, _FileColumn | np.ndarray]] = []
 
     def add(self, waves: WaveRecords, rank: np.ndarray) -> None:
         """Add waves; their ranks (int64) are unlike any others.  Raises OSError."""
@@ -116,9 +107,9 @@ class RecordStore:
         self._ranks.append(rank)
         self._parts.append({name: self._kept(column) for name, column in rows.items()})
 
-    def _kept(self, column: np.ndarray) -> _FileColumn | _HeldColumn:
+    def _kept(self, column: np.ndarray) -> _FileColumn | np.ndarray:
         if self._file is None:
-            return _HeldColumn(column)
+            return column
         at = self._file.tell()
         self._file.write(column.data)
         return _FileColumn(self._file, self._lock, at, column.dtype)
