@@ -54,11 +54,6 @@ def md_in_tags(text: str) -> str:
     return _in_tags(_line(text))
 
 
-def md_verbatim(text: str) -> str:
-    """Return a line of a fenced block that cannot end the block."""
-    return visible(text, "\t")
-
-
 def _in_tags(line: str) -> str:
     return _ADDRESS.sub(rf"\g<0>{_NOTHING}", line.translate(_ESCAPES).translate(_MARKS))
 

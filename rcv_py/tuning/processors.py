@@ -16,7 +16,6 @@ WORKER_NICE = 0 if sys.platform == "win32" else min(_LOWEST, os.getpriority(os.P
 # A computing thread keeps the interpreter's lock this long.  With Python's default of 5 ms, a window that
 # paints and releases the lock at every Qt call waits that long again and again.
 SWITCH_S = 0.0005
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "1")
 
 
 def start_one_numpy_thread() -> None:
@@ -24,7 +23,7 @@ def start_one_numpy_thread() -> None:
 
     rcv multiplies few matrices, and with one thread sums are the same on every machine.
     """
-    os.environ.setdefault(*ONE_THREAD)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def lower_priority(to: int = WORKER_NICE) -> None:

@@ -7,8 +7,8 @@ import os
 from typing import assert_never
 from urllib.parse import quote
 
-from rcv_py.base.markdown import md_code, md_in_tags, md_table, md_text, md_verbatim
-from rcv_py.base.text import Message, percent, translated
+from rcv_py.base.markdown import md_code, md_in_tags, md_table, md_text
+from rcv_py.base.text import Message, percent, translated, visible
 from rcv_py.export.report import model
 
 _POINTS = 12  # of a curve
@@ -53,7 +53,7 @@ def _part(part: model.Part, anchors: _Anchors) -> list[str]:
             fence = "```"
             while any(fence in line for line in part.lines):
                 fence += "`"
-            lines = [f"{fence}{part.language}", *map(md_verbatim, part.lines), fence]
+            lines = [f"{fence}{part.language}", *(visible(line, "\t") for line in part.lines), fence]
             return _folded(part.caption, lines) if part.caption else lines
         case model.Subheading():
             place = [anchors.tag(part.anchor), ""] if part.anchor else []

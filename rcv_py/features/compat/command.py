@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rcv_py.base.text import MAX_DIGITS, Message, count, join_texts
 from rcv_py.cli.answer import CommandAnswer
-from rcv_py.features.compat.result import SCHEMA, facts, row_table, source_table
+from rcv_py.features.compat.result import ROWS, SCHEMA, SOURCES, facts
 from rcv_py.features.compat.script_numbers import (
     MAX_WAVES,
     AnalyzerGeneration,
@@ -19,6 +19,7 @@ from rcv_py.features.hotspot.options import HotspotOptions
 from rcv_py.formats.uiout.run_files import launches
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
+from rcv_py.results.table import ResultTable
 
 CELLS = 30  # so a cell is 1 / 0.3 %; the factor below is from the scripts, for the same rounding
 TOP = 15
@@ -40,7 +41,8 @@ def like_analyzer(trace: Trace, options: HotspotOptions) -> CommandAnswer:
         launch = choose_launch(known, trace.path.name, options.kernel or "")
     report = legacy_report(trace.code, trace.sources, generation, launch)
     top = options.top or len(report.ranked) if "top" in options.given else TOP
-    sources, rows = source_table(report, top), row_table(report, top)
+    sources = ResultTable.of(SOURCES, [line for line in report.sources[:top] if line.stall])
+    rows = ResultTable.of(ROWS, [instruction for instruction in report.ranked[:top] if instruction.stall])
     return CommandAnswer(
         schema=SCHEMA,
         document=lambda: (

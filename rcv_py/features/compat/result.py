@@ -9,7 +9,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, STALL
 from rcv_py.results.field import DATA, Field, Kind, of_analysis, only, record_field, rows_field
-from rcv_py.results.table import ResultTable, Schema, Spec
+from rcv_py.results.table import Schema, Spec
 
 _LATENCY = kinds.CYCLES("latency", "Latency", key="total")
 _USED = Kind(json=json_types.plain("integer", "string"))
@@ -85,13 +85,3 @@ def facts(trace: Trace, report: LegacyReport, like: str) -> dict[str, Any]:
         "mix": dict(report.mix),
         "classes": dict(report.classes),
     }
-
-
-def source_table(report: LegacyReport, top: int) -> ResultTable:
-    """Return the first source lines that stalled."""
-    return ResultTable.of(SOURCES, [line for line in report.sources[:top] if line.stall])
-
-
-def row_table(report: LegacyReport, top: int) -> ResultTable:
-    """Return the first instructions that stalled."""
-    return ResultTable.of(ROWS, [instruction for instruction in report.ranked[:top] if instruction.stall])
