@@ -78,7 +78,6 @@ class _Counted(Message):
     """A number of something; the template has a line for one, and a line for any other number."""
 
     def said_in(self, language: NullTranslations) -> str:
-        """Return the text in a language, in the form for the number."""
         one, _, many = self.template.partition("\n")
         return language.ngettext(one, many, ceil(self.values[0])).format(*self.values)
 
@@ -87,7 +86,6 @@ class _Joined(Message):
     """Texts with a separator, the template, between them."""
 
     def said_in(self, language: NullTranslations) -> str:
-        """Return the text in a language."""
         between = language.gettext(self.template)
         text = between.join(_said(value, language) for value in self.values)
         return text.replace("。 ", "。")  # this stop has a space of its own

@@ -90,7 +90,6 @@ class StallReason(IntEnum):
     meaning: str
 
     def __new__(cls, number: int, text: str = "", meaning: str = "") -> Self:
-        """Make a member."""
         member = int.__new__(cls, number)
         member._value_, member.text, member.meaning = number, text, meaning
         return member

@@ -29,7 +29,6 @@ class DictionaryColumn(Record):
         return len(self.code)
 
     def __getitem__(self, rows: slice | np.ndarray) -> DictionaryColumn:
-        """Return the column of some rows."""
         return DictionaryColumn(self.texts, self.code[rows])
 
     def values(self) -> np.ndarray:

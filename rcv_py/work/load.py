@@ -268,7 +268,6 @@ class _Prepared(Record):
 
     @cached_property
     def batch(self) -> WaveBatch:
-        """The waves as objects."""
         return WaveBatch.empty() if self.columns is None else self.columns.batch()
 
 

@@ -170,7 +170,6 @@ class Reducer(Answers):
 
     @property
     def is_kept(self) -> bool:
-        """Whether waves are read once for any number of reductions."""
         return self._is_small and not self._processes
 
     def __enter__(self) -> Reducer:

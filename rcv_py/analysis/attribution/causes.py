@@ -53,7 +53,6 @@ class Cause(IntEnum):
     texts: CauseText
 
     def __new__(cls, number: int, texts: Any = None) -> Self:
-        """Make a member."""
         member = int.__new__(cls, number)
         member._value_, member.texts = number, texts
         return member

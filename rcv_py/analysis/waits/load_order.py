@@ -146,7 +146,6 @@ class _Pairs(ColumnTable):
     def of(
         cls, tokens: TokenColumns, line: np.ndarray, links: WaitLinks, counter: int, program: _Program
     ) -> _Pairs:
-        """Return the pairs of a counter."""
         wait = np.flatnonzero(program.waits[counter].take(line))
         end = tokens.first[tokens.owner[wait] + 1]
         following = np.append(wait[1:], FAR)

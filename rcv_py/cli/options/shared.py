@@ -173,7 +173,6 @@ class Ruled(OfWaves, RowOptions):
 
     @property
     def usual_waves(self) -> str:
-        """The default population of waves without `--waves`."""
         return ALL if self.rule == REFERENCE else WORKING
 
 

@@ -188,7 +188,6 @@ class Slices(ColumnTable):
         )
 
     def at(self, rows: np.ndarray | slice) -> Slices:
-        """Return some of the rows."""
         return replace(
             super().at(rows),
             arguments={name: values[rows] for name, values in self.arguments.items()},

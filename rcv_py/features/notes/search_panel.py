@@ -83,7 +83,6 @@ class SearchPanel(Panel):
         return self.choice.value
 
     def part(self, name: str) -> Panel:
-        """Return a part, making it if needed; KeyError if there is none."""
         if name not in self._made:
             part = self._made[name] = make_panel(self.ui, self._infos[name])
             part.wants.connect(self.wants)
@@ -95,7 +94,6 @@ class SearchPanel(Panel):
         return self._made[name]
 
     def made_part(self, name: str) -> Panel | None:
-        """Return a part, None if it does not exist yet."""
         return self._made.get(name)
 
     def show_part(self, name: str) -> None:

@@ -42,7 +42,6 @@ class _Costs(Record, kw_only=True):
 
     @property
     def kind(self) -> str:
-        """What a row is."""
         return "files" if self.file < 0 else "instructions" if self.line else "lines"
 
 

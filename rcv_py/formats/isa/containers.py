@@ -121,8 +121,6 @@ def _elf_size(data: Slice) -> int:
 
 
 class _Search:
-    """The search in one file."""
-
     def __init__(self, name: str, problems: Problems) -> None:
         self._name, self._problems = name, problems
 

@@ -64,7 +64,6 @@ class _Places(Value):
         return cls(min(max(sizes.get(_ENGINE, 0), 0), _AXES[_ENGINE]) if sizes else ENGINES, by_instance)
 
     def of_instance(self, number: int) -> CounterPlace:
-        """Return the place of an instance."""
         bits = tuple(number >> at & most for at, most in zip(_BITS, _AXES.values(), strict=True))
         xcc, engine, instance, *within = self.by_instance.get(number, bits)
         place = xcc * self.engines + engine if self.engines else xcc
