@@ -21,7 +21,7 @@ from typing import BinaryIO
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile
-from rcv_py.base.record import Value
+from rcv_py.base.record import Record, Value
 from rcv_py.base.text import Message, elide_right
 from rcv_py.formats.input.files import system_errors
 
@@ -85,14 +85,10 @@ class Member(Value):
     is_compressed: bool
 
 
-class Archive:
+class Archive(Record):
     """An archive at a path; it keeps no file open, and pickles as its path."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[type[Archive], tuple[Path]]:
-        return Archive, (self.path,)
+    path: Path
 
     @cached_property
     def members(self) -> Mapping[str, Member]:

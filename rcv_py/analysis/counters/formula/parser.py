@@ -87,10 +87,6 @@ class FormulaError(RcvError):
         self.start = start
         self.stop = max(stop, start)
 
-    def __reduce__(self) -> tuple[type[FormulaError], tuple[FormulaKind, str, int, int]]:
-        """Support pickling: the arguments differ from the base class."""
-        return type(self), (self.kind, str(self), self.start, self.stop)
-
     def place(self, text: str) -> tuple[int, int]:
         """Return line and column of the first character, both counted from 1."""
         before = text[: self.start]
