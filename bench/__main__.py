@@ -11,10 +11,9 @@ from bench.table import Options, Row, discover, lines
 
 
 def rows(options: Options, seen: list[Row]) -> Iterator[Row]:
-    measures = discover()
-    for name in measures.ids():
+    for name, measure in discover().items():
         if options.only in name:
-            for row in measures[name](options):
+            for row in measure(options):
                 seen.append(row)
                 yield row
 

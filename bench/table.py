@@ -7,8 +7,6 @@ import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from rcv_py.base.registry import Registry
-
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -42,21 +40,21 @@ class Row:
 
 
 Measure = Callable[[Options], Iterable[Row]]
-MEASURES: Registry[Measure] = Registry("measurement")
+MEASURES: dict[str, Measure] = {}
 
 
 def measure(name: str) -> Callable[[Measure], Measure]:
     """Function decorator: register a measurement; it yields rows, each as soon as it is known."""
 
     def register(function: Measure) -> Measure:
-        MEASURES.add(name, function)
+        MEASURES[name] = function
         return function
 
     return register
 
 
-def discover() -> Registry[Measure]:
-    """Import every module of this package and return the registry."""
+def discover() -> dict[str, Measure]:
+    """Import every module of this package and return the measurements."""
     import bench  # noqa: PLC0415 - the package is only known to exist here
 
     for module in pkgutil.iter_modules(bench.__path__):

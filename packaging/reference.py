@@ -90,7 +90,7 @@ def keys_page() -> str:
     rows += ["", "| panel | id for `rcv shot` | what it shows |", "|---|---|---|"]
     rows += [
         f"| {info.title} | `{info.id}` | {info.tip} |"
-        for info in sorted(discover(), key=lambda info: info.id)
+        for info in sorted(discover().values(), key=lambda info: info.id)
     ]
     app.close()
     return "\n".join(rows) + "\n"

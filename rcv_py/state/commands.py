@@ -1,12 +1,11 @@
 """Every action of the user as a row: id, title, shortcut, menu, function, condition."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
 from rcv_py.base.record import Value
-from rcv_py.base.registry import Registry
 
 
 def always() -> str:
@@ -39,33 +38,34 @@ def commands(menu: str, rows: Iterable[tuple[Any, ...]]) -> tuple[Command, ...]:
 Keys = Mapping[str, tuple[str, ...]]  # by the id of a command
 
 
-class Commands(Registry[Command]):
+class Commands:
     """All actions, in the order of the menus, with the user's keys."""
 
     def __init__(self) -> None:
-        super().__init__("command")
         self._defaults: dict[str, Command] = {}
         self._own: Keys = {}
+
+    def __getitem__(self, name: str) -> Command:
+        command, own = self._defaults[name], self._own.get(name)
+        return command if own is None else replace(command, shortcuts=own)
+
+    def __iter__(self) -> Iterator[Command]:
+        return map(self.__getitem__, self._defaults)
 
     def register(self, *commands: Command) -> None:
         """Add actions; raise ValueError if an id is taken."""
         for command in commands:
-            self.add(command.id, self._bound(command))
+            if command.id in self._defaults:
+                raise ValueError(f"command {command.id!r} is registered twice")
             self._defaults[command.id] = command
 
     def rebind(self, own: Keys) -> None:
         """Give commands the user's keys, and all others their default keys."""
         self._own = own
-        for name, command in self._defaults.items():
-            self._items[name] = self._bound(command)
 
     def default(self, name: str) -> tuple[str, ...]:
         """The default keys of a command."""
         return self._defaults[name].shortcuts
-
-    def _bound(self, command: Command) -> Command:
-        own = self._own.get(command.id)
-        return command if own is None else replace(command, shortcuts=own)
 
     def run(self, name: str) -> None:
         """Run the action, if it can run now."""

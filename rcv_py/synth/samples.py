@@ -7,7 +7,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from rcv_py.base.record import Value
-from rcv_py.base.registry import Registry
 from rcv_py.synth import samplers
 from rcv_py.synth.build import Plan, Simulated, build
 from rcv_py.synth.capture import SyntheticCapture, Truth
@@ -174,9 +173,8 @@ def _pc_sampling(simulated: Simulated) -> SyntheticCapture:
     return replace(simulated.capture, waves=(), pc_samples=samplers.pc_samples(simulated.capture))
 
 
-SAMPLES: Registry[NamedSample] = Registry("sample")
 # fmt: off
-for _sample in (
+SAMPLES = {sample.name: sample for sample in (
     NamedSample("matmul_tiled", "Tiled matrix product on gfx9: loops, LDS, MFMA, four shader engines.",
         _matmul),
     NamedSample("matmul_small", "The same product, short, on two shader engines.", _SMALL),
@@ -235,6 +233,5 @@ for _sample in (
     NamedSample("pc_sampling", "PC samples with stall reasons, 13 columns.", _matmul, _pc_sampling),
     NamedSample("pc_sampling_string", "PC samples, 14 columns.", _matmul, _pc_sampling,
         replace(NATIVE, has_service_type=True)),
-):
-    SAMPLES.add(_sample.name, _sample)
+)}
 # fmt: on

@@ -59,7 +59,7 @@ def test_what_no_rule_knows_is_unknown() -> None:
 @pytest.fixture
 def programs() -> list[Path]:
     """Folders with a code.json."""
-    return [sample_path(name) for name in SAMPLES.ids() if (sample_path(name) / "code.json").exists()]
+    return [sample_path(name) for name in SAMPLES if (sample_path(name) / "code.json").exists()]
 
 
 def memory_instructions(folders: list[Path]) -> set[str]:

@@ -91,7 +91,7 @@ def notes_of_sample(name: str) -> Notes:
 
 
 def test_every_note_has_numbers_and_says_what_to_do() -> None:
-    for note in (note for name in SAMPLES.ids() for note in notes_of_sample(name).values()):
+    for note in (note for name in SAMPLES for note in notes_of_sample(name).values()):
         assert note.evidence, note.name
         assert not note.title.endswith("."), note.title
         for sentence in (note.consequence, note.remedy):
@@ -102,7 +102,7 @@ def test_every_note_has_numbers_and_says_what_to_do() -> None:
 
 
 def test_every_word_of_the_evidence_has_a_translation() -> None:
-    notes = [note for name in SAMPLES.ids() for note in notes_of_sample(name).values()]
+    notes = [note for name in SAMPLES for note in notes_of_sample(name).values()]
     facts = [fact for note in notes for fact in note.evidence if not isinstance(fact.value, str)]
     speak(pseudo(), "zh_CN")
     try:
@@ -135,7 +135,7 @@ SERIOUS_OF_THE_RECORD = {"buffer", "unmatched", "lost_files", "placeholder"}
 INTACT = ("matmul_small", "reduction", "kernels", "gfx11", "gfx12", "counters", "packed", "scripted_gfx12")
 
 
-@pytest.mark.parametrize("name", [name for name in SAMPLES.ids() if name not in ("events", "placeholder")])
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in ("events", "placeholder")])
 def test_samples_are_whole(name: str) -> None:
     assert not SERIOUS_OF_THE_RECORD & set(notes_of_sample(name))
     assert not SERIOUS_OF_THE_RECORD & set(notes_of(sample_path(name), with_waves=False))
@@ -252,7 +252,7 @@ def test_waves_that_do_not_add_up_to_the_totals(damaged: Callable[..., Path]) ->
     twice = len(orjson.loads((path / "se0_sm0_sl0_wv0.json").read_bytes())["wave"]["instructions"]) // 2
     note = notes_of(path)["contradicted"]
     assert note.number("executions") == sum(row[6] for row in rows) + twice
-    assert not any("contradicted" in notes_of_sample(name) for name in SAMPLES.ids())
+    assert not any("contradicted" in notes_of_sample(name) for name in SAMPLES)
 
 
 @pytest.mark.parametrize(("cost", "name"), [(8, "cycles of stall"), (9, "idle cycles")])
@@ -280,7 +280,7 @@ def test_a_table_without_costs_is_no_early_exit(kept: int, damaged: Callable[...
     assert "no_costs" in notes
     assert not notes.keys() & {"hardly_ran", "contradicted"}
     assert any("records no execution" in one.text for one in problems(open_trace(path)))
-    assert not any("no_costs" in notes_of_sample(name) for name in SAMPLES.ids())
+    assert not any("no_costs" in notes_of_sample(name) for name in SAMPLES)
 
 
 def test_files_that_are_gone(damaged: Callable[..., Path]) -> None:
@@ -665,7 +665,7 @@ def checked(trace: Trace) -> dict[str, Any]:
     return job
 
 
-@pytest.mark.parametrize("name", SAMPLES.ids())
+@pytest.mark.parametrize("name", SAMPLES)
 def test_input_files_for_samples(name: str) -> None:
     trace = open_trace(sample_path(name))
     job = checked(trace)

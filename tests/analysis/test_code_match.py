@@ -35,7 +35,7 @@ def opened(folder: Path) -> tuple[Trace, list[WaveBatch]]:
     return trace, [trace.reader.read(list(range(min(MOST, len(trace.waves)))))]
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda one: one.name)
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=lambda one: one.name)
 def test_samples(sample: object) -> None:
     trace, batches = opened(sample_path(sample.name))  # type: ignore[attr-defined]
     found = MATCH.of(trace, batches)

@@ -78,9 +78,7 @@ def hold_all(folder: Path, most: int | None = None, commands: Iterable[str] = ON
             assert BY_ID[document["schema"]].command == name
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in SAMPLES.ids() if name not in OF_OTHERS_KINDS or name in AS_WELL]
-)
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in OF_OTHERS_KINDS or name in AS_WELL])
 def test_samples(name: str) -> None:
     """Every kind of capture that the simulator writes; which kernel ran changes numbers, and few forms.
 

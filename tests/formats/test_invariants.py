@@ -134,7 +134,7 @@ def simulated(name: str) -> Loaded:
     return load(path, known)
 
 
-SAMPLED = tuple(name for name in SAMPLES.ids() if not name.startswith(("pc_sampling", "placeholder")))
+SAMPLED = tuple(name for name in SAMPLES if not name.startswith(("pc_sampling", "placeholder")))
 ALL = (*SAMPLED, "large")
 WITHOUT_LISTS = ("events", "scripted_gfx12", "large")  # of waits, and curves of states
 loaded = fixture_of_each(simulated, ALL)

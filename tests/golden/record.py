@@ -102,7 +102,7 @@ def sample_digests() -> tuple[Path, str]:
     """The file of what each sample is, and what it should hold."""
     digests = {}
     with TemporaryDirectory() as place:
-        for name in sorted(SAMPLES.ids()):
+        for name in sorted(SAMPLES):
             SAMPLES[name].write(Path(place) / name, seed=0)
             digests[name] = folder_digest(Path(place) / name)
     return FOLDER / "samples.json", pretty(digests)

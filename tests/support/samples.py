@@ -77,7 +77,7 @@ def _made(name: str, seed: int) -> Path:
     if made.exists():
         return made
     plan = SAMPLES[name].plan
-    of_plan = [sample for sample in SAMPLES if sample.plan == plan]
+    of_plan = [sample for sample in SAMPLES.values() if sample.plan == plan]
     with (made.parent / f"making-{of_plan[0].name}-{seed}").open("w") as lock:
         flock(lock, LOCK_EX)  # until it is closed, or this process ends
         if not made.exists():

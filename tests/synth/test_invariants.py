@@ -14,7 +14,7 @@ from tests.support.made_captures import write_large
 from tests.synth.conftest import Written
 from tests.synth.folder import Folder, painted, queue_replay, unrolled
 
-THREAD_TRACES = [name for name in SAMPLES.ids() if not name.startswith(("pc_sampling", "placeholder"))]
+THREAD_TRACES = [name for name in SAMPLES if not name.startswith(("pc_sampling", "placeholder"))]
 GFX9 = [name for name in THREAD_TRACES if "gfx1" not in name and name not in ("markers", "other_simd")]
 EXACT = [name for name in THREAD_TRACES if name != "packed"]  # its occupancy has coarser times
 WITH_LISTS = [name for name in THREAD_TRACES if name not in ("events", "scripted_gfx12")]

@@ -121,7 +121,7 @@ def test_every_panel_has_a_command_that_runs(app: App, shown: Any, qtbot: QtBot)
     """All in one: what is chosen is chosen, and followed by all that is in front, once."""
     app.ui.session.select_line(LINE)
     app.ui.session.measure.set(TimeWindow(80_000, 90_000))
-    for name in (info.id for info in discover()):
+    for name in (info.id for info in discover().values()):
         panel = shown(name)
         assert type(panel).command_line is not Panel.command_line, f"{name} does not say its command"
         if name in SILENT:

@@ -105,7 +105,7 @@ def test_all_that_a_window_says_is_looked_up() -> None:
         open_sample(app)
         menus_of(app.window)  # with what is in them
         app.ui.session.select_line(60)
-        for info in discover():
+        for info in discover().values():
             app.window.workspace.show_panel(info.id)
             QtWidgets.QApplication.processEvents()
         settle(app)

@@ -295,7 +295,7 @@ def test_each_panel_made_when_it_is_first_seen_says_what_one_made_early_says() -
         assert not windows.shown, "a part of a panel was shown as a window of its own"
         assert made(app) == set(workspace.docks)
         live_through_much(app)
-    assert early.keys() == late.keys() == {info.id for info in discover() if not info.within}
+    assert early.keys() == late.keys() == {info.id for info in discover().values() if not info.within}
     for name, told in early.items():
         assert late[name] == told, name
     assert sum(told[0] is not None for told in early.values()) > len(early) // 2

@@ -36,7 +36,7 @@ def test_the_left_side_has_three_tabs_that_fit(app: App) -> None:
     (bar,) = (one for one in workspace.tab_bars() if one.isVisible() and "Files" in texts_of(one))
     assert texts_of(bar) == ["Findings", "Files", "Search"]
     assert bar.tabRect(2).right() <= bar.width() <= 340
-    assert {info.within for info in discover() if info.id in PARTS} == {"search"}
+    assert {info.within for info in discover().values() if info.id in PARTS} == {"search"}
 
 
 @pytest.mark.parametrize(("name", "home"), PARTS.items())

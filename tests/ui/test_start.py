@@ -59,7 +59,7 @@ app.ui.commands.run("analyze.formulas")
 more = sorted(set(ours()) - set(settled))
 plots = sorted(name for name in sys.modules if name.startswith("pyqtgraph"))
 read = sorted(name for name in linecache.cache if "rcv_py" in name or "pyqtgraph" in name)
-for info in discover():
+for info in discover().values():
     info.load()
 compiler = [name for name in ("numba", "rcv_py.base.machine.compiled") if name in sys.modules]
 is_made = docks["counters"].made is not None

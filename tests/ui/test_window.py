@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import NotATrace
+from rcv_py.base.manifest import panel_entries
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.progress import Stage
 from rcv_py.ui.app import App
@@ -31,10 +32,11 @@ EXPECTED = {
 
 
 def test_every_panel_of_the_layout_is_there() -> None:
-    assert set(discover().ids()) >= EXPECTED
+    assert set(discover()) >= EXPECTED
+    assert len(discover()) == len(list(panel_entries())), "each has an id of its own"
 
 
-@pytest.mark.parametrize("name", discover().ids())
+@pytest.mark.parametrize("name", discover())
 def test_a_panel_without_a_capture_says_what_to_do(name: str, ui: UiContext, qtbot: QtBot) -> None:
     panel = make_panel(ui, discover()[name])
     qtbot.addWidget(panel)
@@ -95,7 +97,7 @@ def test_the_overview_cannot_be_closed(blank: App) -> None:
     dock = blank.window.workspace.docks["overview"]
     assert discover()["overview"].is_strip
     assert dock not in blank.window.workspace.group("time")
-    assert "view.panel_overview" not in blank.ui.commands
+    assert "view.panel_overview" not in {one.id for one in blank.ui.commands}
 
 
 def test_a_ruined_settings_file_is_no_obstacle(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from rcv_py.synth.samples import SAMPLES
 
 def run(options: SynthOptions) -> CommandAnswer:
     """List the samples, or write the named ones, each into a folder of its name."""
-    names = SAMPLES.ids() if options.all else tuple(options.names)
+    names = tuple(SAMPLES if options.all else options.names)
     rows: list[tuple[str, str, str | None, int | None]] = []
     unknown = [name for name in names if name not in SAMPLES]
     if unknown:
-        hint = Message("There are {0}.", ", ".join(SAMPLES.ids()))
+        hint = Message("There are {0}.", ", ".join(SAMPLES))
         raise UsageError(Message("There is no sample called {0}.", unknown[0]), hint=hint)
     for sample in map(SAMPLES.__getitem__, names):
         folder = options.out / sample.name
@@ -28,7 +28,7 @@ def run(options: SynthOptions) -> CommandAnswer:
         if not (options.json or options.csv):
             print(f"{folder}: {translated(plural(size, 'file'))}")
     if not names:
-        rows = [(sample.name, sample.text, None, None) for sample in SAMPLES]
+        rows = [(sample.name, sample.text, None, None) for sample in SAMPLES.values()]
     table = ResultTable.of_rows(written.SAMPLES, rows)
     text = [] if names else [TextTable(table)]
     return CommandAnswer.of_table(

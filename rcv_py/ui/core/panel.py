@@ -1,4 +1,4 @@
-"""The base class of panels, the context that each receives, and their registry."""
+"""The base class of panels, the context that each receives, and the list of all of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.manifest import PanelCommand, PanelEntry, panel_entries
 from rcv_py.base.problems import Affects
 from rcv_py.base.record import Value
-from rcv_py.base.registry import Registry
 from rcv_py.base.text import Message, join_texts, translated
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import ShownIn
@@ -432,15 +431,12 @@ class PanelInfo(PanelEntry):
 
 
 @cache
-def discover() -> Registry[PanelInfo]:
-    """Return the panels of all manifests."""
-    panels: Registry[PanelInfo] = Registry("panel")
-    for entry in panel_entries():
-        panels.add(entry.id, PanelInfo(**asdict(entry)))
-    return panels
+def discover() -> dict[str, PanelInfo]:
+    """Return the panels of all manifests by their ids."""
+    return {entry.id: PanelInfo(**asdict(entry)) for entry in panel_entries()}
 
 
 def info_of(kind: type[Panel]) -> PanelInfo:
     """Return the registry entry of a panel's class, the first if it shows several."""
     targets = {f"{one.__module__}:{one.__name__}" for one in kind.__mro__}
-    return next(info for info in discover() if info.target in targets)
+    return next(info for info in discover().values() if info.target in targets)

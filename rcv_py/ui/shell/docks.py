@@ -20,7 +20,7 @@ from rcv_py.ui.widgets.empty_state import BrokenNotice, BrokenPanel, make_panel
 
 def make_docks(ui: UiContext) -> list[Dock]:
     """Make a dock for each registered panel, in the order of their areas."""
-    infos = sorted(discover(), key=lambda info: (info.area, info.order, info.id))
+    infos = sorted(discover().values(), key=lambda info: (info.area, info.order, info.id))
     docked = replace(ui, is_docked=True)
     parts = {info.id: tuple(part for part in infos if part.within == info.id) for info in infos}
     return [Dock(docked, info, parts[info.id]) for info in infos if not info.within]
