@@ -45,11 +45,11 @@ def test_the_views_agree_about_a_capture(
     open_settled(trace, load_all(trace, workers=0))
     isa, explorer, hotspot = panels[IsaPanel], panels[FilesPanel], panels[HotspotPanel]
     cost = np.where(trace.code.is_label, 0, isa._rows.cost)
-    assert explorer.tree.rows.root.cost == cost.sum() > 0
-    assert sum(child.cost for child in explorer.tree.rows.root.children) == cost.sum()
+    assert explorer.tree.rows.tree.root.cost == cost.sum() > 0
+    assert sum(child.cost for child in explorer.tree.rows.tree.root.children) == cost.sum()
     if trace.has_thread_trace:
         qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == trace.code.latency.sum())
-    places = [place for place in explorer.tree.rows.root.walk() if not place.children and place.cost]
+    places = [place for place in explorer.tree.rows.tree.root.walk() if not place.children and place.cost]
     explorer.tree.chosen.emit(max(places, key=lambda place: place.cost))
     settled()
     line = ui.session.selection.value.line

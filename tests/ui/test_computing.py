@@ -83,6 +83,6 @@ def test_a_panel_says_it_again_until_there_is_something(
     ui.session.store.missing.clear()
     ui.session.store.add(trace.reader.read(list(range(len(trace.waves)))))
     ui.session.wave_loaded()
-    qtbot.waitUntil(lambda: bool(causes.tree.rows.root.children))
+    qtbot.waitUntil(lambda: bool(causes.tree.rows.tree.root.children))
     assert not causes.computing.isActive()
     qtbot.waitUntil(lambda: not ui.tasks.running)

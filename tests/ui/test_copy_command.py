@@ -189,7 +189,7 @@ def test_the_tree_of_places(how: SourceCost, idle: bool, app: App, shown: Any) -
     app.ui.session.source_cost.set(how)
     app.ui.settings["isa.show_idle"] = idle
     panel = shown("explorer")
-    places = [place for place in panel.tree.rows.root.walk() if place is not panel.tree.rows.root]
+    places = [place for place in panel.tree.rows.tree.root.walk() if place is not panel.tree.rows.tree.root]
     assert told(printed(panel)["rows"], "name", "cost") == [(one.name, one.cost) for one in places[:FIRST]]
 
 
@@ -254,7 +254,7 @@ def test_a_filtered_and_sorted_listing(app: App, shown: Any) -> None:
 
 def test_waits(shown: Any) -> None:
     panel = shown("waits")
-    nodes = panel.tree.rows.root.children
+    nodes = panel.tree.rows.tree.root.children
     rows = printed(panel)["waits"]
     assert nodes
     assert told(rows, "instruction", "hits", "stall") == [
@@ -268,7 +268,7 @@ def test_waits(shown: Any) -> None:
 
 def test_causes(shown: Any) -> None:
     panel = shown("causes")
-    nodes = panel.tree.rows.root.children
+    nodes = panel.tree.rows.tree.root.children
     assert nodes
     assert told(printed(panel)["rows"], "cause", "stall", "idle", "hits") == [
         (Cause(one.cause).name.lower(), one.stall, one.idle, one.times) for one in nodes[:FIRST]
@@ -295,7 +295,7 @@ def test_bubbles(shown: Any) -> None:
     panel = shown("bubbles")
     names = ("instruction", "bubbles", "stall", "idle", "drain")
     theirs = told(printed(panel)["rows"], *names)
-    nodes = panel.tree.rows.root.children[:FIRST]
+    nodes = panel.tree.rows.tree.root.children[:FIRST]
     for node, told_of_it in zip(nodes, theirs, strict=True):
         mine = (node.line, node.cycles, node.stall, node.idle, node.drain)
         assert mine == pytest.approx(told_of_it, abs=0.001)

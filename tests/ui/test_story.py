@@ -79,7 +79,7 @@ def test_from_the_slow_bar_to_the_source_line(
         # Files: a click on its costliest line.
         files = panel(app, "explorer")
         show_panel(app, "explorer")
-        places = [place for place in files.tree.rows.root.walk() if not place.children and place.cost]
+        places = [place for place in files.tree.rows.tree.root.walk() if not place.children and place.cost]
         best = max(places, key=lambda place: place.cost)
         index = files.tree.rows.index_of(best)
         files.tree.scrollTo(index)

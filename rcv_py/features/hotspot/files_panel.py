@@ -172,7 +172,7 @@ class FilesPanel(Panel):
 
     def _follow(self) -> None:
         """Mark the selected line or its file; without sources, the selected instruction."""
-        selection, places = self.session.selection.value, self.tree.rows.root.walk()
+        selection, places = self.session.selection.value, self.tree.rows.tree.root.walk()
         if has_sources(self.session.trace.value) and selection.source is not None:
             wanted = [place for place in places if place.file == selection.source[0]]
             wanted = [place for place in wanted if place.line == selection.source[1]] or wanted
@@ -202,7 +202,7 @@ class FilesPanel(Panel):
         return command_text.rcv(self.session, "hotspot", "--by=tree", *how, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        root = self.tree.rows.root
+        root = self.tree.rows.tree.root
         whole, places = max(1, root.cost), (place for place in root.walk() if place is not root)
         rows = ((place.name, place.tip, place.cost, place.cost / whole) for place in places)
         heads = ("name", "path", unit_of(self.session.trace.value), "share")

@@ -122,7 +122,7 @@ class WhyPanel(TablePanel[Any]):
         self.bar.setVisible(has_rows)
         if not has_rows:
             self.note.setText("")
-        is_blank = result is not None and not self.tree.rows.root.children
+        is_blank = result is not None and not self.tree.rows.tree.root.children
         waiting = Message("Computing {0} …", self.declared.title.lower()) if is_blank else ""
         self.empty.say(sentence or waiting)
         if result is None or sentence:
@@ -149,7 +149,7 @@ class WhyPanel(TablePanel[Any]):
         return self.reason(self.grouping.nothing)
 
     def _show_legend(self) -> None:
-        self.legend.set_items(self.grouping.legend(self.tree.rows.root))
+        self.legend.set_items(self.grouping.legend(self.tree.rows.tree.root))
 
     def first_focus(self) -> QWidget:
         """Return the tree, also while it is computed: the switch above it is there at once."""
@@ -172,7 +172,7 @@ class WhyPanel(TablePanel[Any]):
                 if self.tree.isExpanded(self.tree.rows.index_of(child)):
                     yield from shown(child)
 
-        return next((node for node in shown(self.tree.rows.root) if node.line == line), None)
+        return next((node for node in shown(self.tree.rows.tree.root) if node.line == line), None)
 
     def place_of(self, row: Any) -> Hover | None:
         return None if row is None or row.line < 0 else Hover(line=row.line)
@@ -204,7 +204,7 @@ class WhyPanel(TablePanel[Any]):
         return command_text.rcv(self.session, self.grouping.id, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        trace, result, root = self.session.trace.value, self.result, self.tree.rows.root
+        trace, result, root = self.session.trace.value, self.result, self.tree.rows.tree.root
         if trace is None or result is None or not root.children:
             return None
         return self.grouping.sheet(trace, result, root)

@@ -386,10 +386,6 @@ class RowsView(QTableView):
         super().mouseMoveEvent(event)
         self._set_hover(self.row_at(event.position().toPoint().y()))
 
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self._set_hover(-1)
-
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Leave:
             self._set_hover(-1)

@@ -140,11 +140,6 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         """Return the name for `--sort` of the sorted column, "" for none."""
         return "" if self.sorting is None else self.tree.columns[self.column_of(self.sorting[0])].sort
 
-    @property
-    def root(self) -> N:
-        """Return the node whose children are the first level."""
-        return self.tree.root
-
     def show(self, tree: Tree[N]) -> None:
         """Show another tree with the same columns, in the present order."""
         self.beginResetModel()
@@ -160,11 +155,11 @@ class TreeModel(QAbstractItemModel, Generic[N]):
 
     def node(self, index: Index) -> N:
         """Return the node of an index; the root for an invalid index."""
-        return index.internalPointer() if index.isValid() else self.root
+        return index.internalPointer() if index.isValid() else self.tree.root
 
     def index_of(self, node: N, column: int = 0) -> QModelIndex:
         """Return the index of a node; an invalid index for the root."""
-        return QModelIndex() if node is self.root else self.createIndex(node.row, column, node)
+        return QModelIndex() if node is self.tree.root else self.createIndex(node.row, column, node)
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
         """Return the index of a child, as Qt requires."""
@@ -222,7 +217,7 @@ class TreeModel(QAbstractItemModel, Generic[N]):
     def _order(self) -> None:
         key = None if self.sorting is None else self.tree.columns[self.column_of(self.sorting[0])].key
         if key is not None and self.sorting is not None:
-            self.root.sort(key, is_descending=self.sorting[1] == _DESCENDING)
+            self.tree.root.sort(key, is_descending=self.sorting[1] == _DESCENDING)
 
 
 class _BarDelegate(QStyledItemDelegate):

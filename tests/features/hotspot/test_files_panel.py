@@ -23,7 +23,7 @@ opened = opened_fixture("explorer", lambda: (trace(), [two_waves()]))
 
 
 def index_of(panel: FilesPanel, name: str) -> QModelIndex:
-    place = next(place for place in panel.tree.rows.root.walk() if place.name.startswith(name))
+    place = next(place for place in panel.tree.rows.tree.root.walk() if place.name.startswith(name))
     return panel.tree.rows.index_of(place)
 
 
@@ -40,7 +40,7 @@ def click(panel: FilesPanel, name: str) -> None:
 def test_the_tree_folds_folders_and_ranks_lines(explorer: FilesPanel, open_settled: Callable) -> None:
     assert "Ctrl+O" in explorer.empty.sentence.text()
     open_settled(trace())
-    assert outline(explorer.tree.rows.root) == [
+    assert outline(explorer.tree.rows.tree.root) == [
         "/src 3050",
         "  kernels 2450",
         "    attn.py 2450",
@@ -115,7 +115,7 @@ def test_without_sources_labels_and_instructions_are_ranked(
     open_settled(trace(code, sources=()), [two_waves()])
     assert "-g" in explorer.note.text()
     assert not explorer.note.isHidden()
-    assert outline(explorer.tree.rows.root)[:3] == [
+    assert outline(explorer.tree.rows.tree.root)[:3] == [
         "my_kernel 2450", "  3  s_waitcnt lgkmcnt(0) 2010", "  2  ds_read_b128 v[0:3], v9 300",
     ]  # fmt: skip
     click(explorer, "3  s_waitcnt")
@@ -147,5 +147,5 @@ def test_the_sheet_lists_every_place(explorer: FilesPanel, open_settled: Callabl
 def test_a_program_that_never_ran_is_explained(explorer: FilesPanel, open_settled: Callable) -> None:
     idle = tuple((row[0], row[1], 0, 0, 0, 0, row[6]) for row in ROWS)
     open_settled(trace(code_table(idle)))
-    assert explorer.tree.rows.root.cost == 0
-    assert np.all(explorer.tree.rows.root.by_kind == 0)
+    assert explorer.tree.rows.tree.root.cost == 0
+    assert np.all(explorer.tree.rows.tree.root.by_kind == 0)

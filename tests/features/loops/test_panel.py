@@ -205,7 +205,7 @@ def test_bubbles_are_ranked_and_a_click_selects(
     trace, batch = sample()
     open_settled(trace, [batch])
     model = bubbles.tree.rows
-    first = model.index_of(model.root.children[0])
+    first = model.index_of(model.tree.root.children[0])
     names = ("name", "cycles", "stall")
     assert [first.siblingAtColumn(model.column_of(name)).data() for name in names] == [
         f"1  {TEXTS[1]}", "54", "54",

@@ -70,10 +70,10 @@ def click(panel: WhyPanel, node: WhyNode) -> None:
 
 
 def test_causes_are_ranked_with_late_and_blamed_lines(shown: WhyPanel) -> None:
-    assert outline(shown.tree.rows.root) == [
+    assert outline(shown.tree.rows.tree.root) == [
         "WAIT_LOAD 40 2", "  3 40 2", "    1 40 2", "WAIT_LDS 24 2", "  4 24 2", "    2 24 2",
     ]  # fmt: skip
-    load = shown.tree.rows.index_of(shown.tree.rows.root.children[0])
+    load = shown.tree.rows.index_of(shown.tree.rows.tree.root.children[0])
     cells = [cell(shown, load, column) for column in (NAME, STALL, SHARE, IDLE, TIMES)]
     assert cells == ["vector load", "40", "62.5", "", "2"]
     assert shown.note.text() == "100.0 % of 64 stalled cycles explained"
@@ -85,7 +85,7 @@ def test_a_producer_that_is_a_guess_says_so(causes: WhyPanel, open_settled: Call
     code = build.code(["; kernel", TEXTS[1]], kinds=KINDS[:2])
     wave = build.wave("FF|FF|FF|FF|ffffffffffffFF", [1, 1, 1, 1, 1])
     open_settled(build.trace(code, [wave]), [build.batch(wave)])
-    queue = causes.tree.rows.root.children[0]
+    queue = causes.tree.rows.tree.root.children[0]
     assert Cause(queue.cause) is Cause.MEMORY_QUEUE
     blamed = queue.children[0].children[0]
     assert cell(causes, causes.tree.rows.index_of(blamed), NAME) == f"← perhaps 1  {TEXTS[1]}"
@@ -94,7 +94,7 @@ def test_a_producer_that_is_a_guess_says_so(causes: WhyPanel, open_settled: Call
 
 
 def test_bars_tips_and_names_for_readers(shown: WhyPanel, ui: UiContext) -> None:
-    node = shown.tree.rows.root.children[0]
+    node = shown.tree.rows.tree.root.children[0]
     bar = shown.tree.rows.tree.columns[BAR].parts
     assert bar is not None
     assert bar(node)[0] == (40, ui.theme.cause(Cause.WAIT_LOAD))
@@ -107,18 +107,18 @@ def test_bars_tips_and_names_for_readers(shown: WhyPanel, ui: UiContext) -> None
 
 def test_late_and_blamed_lines_are_selected_by_a_click(shown: WhyPanel, ui: UiContext) -> None:
     shown.tree.expandAll()
-    late = shown.tree.rows.root.children[0].children[0]
+    late = shown.tree.rows.tree.root.children[0].children[0]
     click(shown, late.children[0])
     assert ui.session.selection.value.line == 1
     click(shown, late)
     assert ui.session.selection.value.line == 3
-    click(shown, shown.tree.rows.root.children[1])
+    click(shown, shown.tree.rows.tree.root.children[1])
     assert ui.session.selection.value.line == 3, "a cause is not a place"
 
 
 def test_the_keyboard_walks_and_selects(shown: WhyPanel, qtbot: QtBot, settled: Settled) -> None:
     shown.tree.expandAll()
-    shown.tree.setCurrentIndex(shown.tree.rows.index_of(shown.tree.rows.root.children[0]))
+    shown.tree.setCurrentIndex(shown.tree.rows.index_of(shown.tree.rows.tree.root.children[0]))
     shown.activateWindow()  # or the focus stays with a window of the test before
     shown.tree.setFocus()
     qtbot.waitUntil(shown.tree.hasFocus)
@@ -130,11 +130,11 @@ def test_the_keyboard_walks_and_selects(shown: WhyPanel, qtbot: QtBot, settled: 
 
 def test_columns_sort_and_are_remembered(shown: WhyPanel) -> None:
     shown.tree.sortByColumn(STALL, Qt.SortOrder.AscendingOrder)
-    assert [node.stall for node in shown.tree.rows.root.children] == [24, 40]
+    assert [node.stall for node in shown.tree.rows.tree.root.children] == [24, 40]
     state = shown.save_state()
     shown.tree.sortByColumn(NAME, Qt.SortOrder.AscendingOrder)
     shown.load_state(state)
-    assert [node.stall for node in shown.tree.rows.root.children] == [24, 40]
+    assert [node.stall for node in shown.tree.rows.tree.root.children] == [24, 40]
     shown.load_state({"sort": [99, True]})
 
 

@@ -22,7 +22,7 @@ def why(new_panel: Callable, open_settled: Callable) -> WhyPanel:
 
 
 def rows(panel: WhyPanel) -> list[tuple[int, float]]:
-    return [(node.line, node.cycles) for node in panel.tree.rows.root.children]
+    return [(node.line, node.cycles) for node in panel.tree.rows.tree.root.children]
 
 
 def shown(panel: WhyPanel) -> list[str]:
@@ -48,22 +48,22 @@ def test_groupings_share_the_tree(why: WhyPanel, qtbot: QtBot) -> None:
 
 
 def test_a_row_is_copied_as_its_columns_show_it(why: WhyPanel) -> None:
-    why.tree.setCurrentIndex(why.tree.rows.index_of(why.tree.rows.root.children[0]))
+    why.tree.setCurrentIndex(why.tree.rows.index_of(why.tree.rows.tree.root.children[0]))
     QTest.keyClick(why.tree, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     cells = dict(zip(shown(why), QGuiApplication.clipboard().text().split("\t"), strict=True))
-    assert (cells["cycles"], cells["name"]) == ("40", why.grouping.name(why.tree.rows.root.children[0]))
+    assert (cells["cycles"], cells["name"]) == ("40", why.grouping.name(why.tree.rows.tree.root.children[0]))
 
 
 def test_the_order_and_what_is_open_stay(why: WhyPanel, qtbot: QtBot) -> None:
     tree = why.tree
-    tree.expand(tree.rows.index_of(tree.rows.root.children[1]))
+    tree.expand(tree.rows.index_of(tree.rows.tree.root.children[1]))
     tree.sortByColumn(tree.rows.column_of("cycles"), Qt.SortOrder.AscendingOrder)
     assert [cycles for _, cycles in rows(why)] == [24, 40]
     why.show_part("waits")
     qtbot.waitUntil(lambda: rows(why) == [(4, 24), (3, 40)])
     why.show_part("causes")
     qtbot.waitUntil(lambda: [cycles for _, cycles in rows(why)] == [24, 40])
-    first = [tree.isExpanded(tree.rows.index_of(node)) for node in tree.rows.root.children]
+    first = [tree.isExpanded(tree.rows.index_of(node)) for node in tree.rows.tree.root.children]
     assert first == [True, False], "what was open is open again"
 
 
@@ -101,7 +101,7 @@ def test_an_empty_tree_says_that_it_is_computed(ui: UiContext, open_settled: Cal
     said: list[tuple[str, bool]] = []
     say = panel.empty.say
     panel.empty.say = lambda sentence: (
-        said.append((str(sentence), bool(panel.tree.rows.root.children))),
+        said.append((str(sentence), bool(panel.tree.rows.tree.root.children))),
         say(sentence),
     )
     trace, batch = sample()

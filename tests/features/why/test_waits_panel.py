@@ -42,7 +42,10 @@ def outline(node: WhyNode, depth: int = 0) -> list[str]:
 
 def index_of(panel: WhyPanel, line: int) -> QModelIndex:
     node = next(
-        node for wait in panel.tree.rows.root.children for node in (wait, *wait.children) if node.line == line
+        node
+        for wait in panel.tree.rows.tree.root.children
+        for node in (wait, *wait.children)
+        if node.line == line
     )
     return panel.tree.rows.index_of(node)
 
@@ -53,7 +56,7 @@ def click(panel: WhyPanel, line: int) -> None:
 
 
 def test_waits_are_ranked_with_what_they_waited_for(shown: WhyPanel) -> None:
-    assert outline(shown.tree.rows.root) == ["3 2 40", "  1 2 40", "4 2 24", "  2 2 24"]
+    assert outline(shown.tree.rows.tree.root) == ["3 2 40", "  1 2 40", "4 2 24", "  2 2 24"]
     load = index_of(shown, 1)
     cells = [load.siblingAtColumn(column).data() for column in (NAME, STALL, TIMES, MEDIAN)]
     assert cells == [f"1  {TEXTS[1]}", "40", "2", "34"]
@@ -64,7 +67,7 @@ def test_waits_are_ranked_with_what_they_waited_for(shown: WhyPanel) -> None:
 def test_the_bar_has_the_colour_of_what_is_charged(shown: WhyPanel, ui: UiContext) -> None:
     bar = shown.tree.rows.tree.columns[BAR].parts
     assert bar is not None
-    assert bar(shown.tree.rows.root.children[0])[0] == (40, ui.theme.kind(TokenKind.FLAT))
+    assert bar(shown.tree.rows.tree.root.children[0])[0] == (40, ui.theme.kind(TokenKind.FLAT))
     assert "median 34" in shown.tree.rows.data(index_of(shown, 1), Qt.ItemDataRole.ToolTipRole)
     assert "waits" in shown.tree.rows.data(index_of(shown, 3), Qt.ItemDataRole.AccessibleTextRole)
     assert all(
@@ -97,12 +100,12 @@ def test_the_keyboard_walks_and_selects(shown: WhyPanel, ui: UiContext, qtbot: Q
 
 def test_columns_sort_both_levels(shown: WhyPanel) -> None:
     shown.tree.sortByColumn(NAME, Qt.SortOrder.DescendingOrder)
-    assert [node.line for node in shown.tree.rows.root.children] == [4, 3]
+    assert [node.line for node in shown.tree.rows.tree.root.children] == [4, 3]
     state = shown.save_state()
     shown.tree.sortByColumn(STALL, Qt.SortOrder.DescendingOrder)
-    assert [node.line for node in shown.tree.rows.root.children] == [3, 4]
+    assert [node.line for node in shown.tree.rows.tree.root.children] == [3, 4]
     shown.load_state(state)
-    assert [node.line for node in shown.tree.rows.root.children] == [4, 3]
+    assert [node.line for node in shown.tree.rows.tree.root.children] == [4, 3]
     shown.load_state({"widths": [1, "x"], "sort": [99, True]})
 
 
