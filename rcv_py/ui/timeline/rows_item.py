@@ -177,6 +177,7 @@ class RowSource:
         self.names: tuple[RowName, ...] = ()
         self.values: tuple[str, ...] = ()  # a number next to each name
         self.dimmed: frozenset[int] = frozenset()  # codes of pixels that are dimmed
+        self.codes_over: frozenset[int] = frozenset()  # of `ACTIVITIES`, which the picture shows otherwise
 
     def __len__(self) -> int:
         return len(self.names)
@@ -184,11 +185,6 @@ class RowSource:
     def value(self, row: int) -> str:
         """Return the number next to the name, "" for none."""
         return self.values[row] if row < len(self.values) else ""
-
-    @property
-    def codes_over(self) -> frozenset[int]:
-        """Return codes of `ACTIVITIES` that the last picture shows with other codes."""
-        return frozenset()
 
     def paint(self, frame: Frame) -> None:
         """Fill the rows' pixels."""

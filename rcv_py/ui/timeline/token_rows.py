@@ -78,7 +78,6 @@ class TokenRows(RowSource):
         self._mnemonics: dict[int, str] = {}  # by instruction
         self._wide: _Spans | None = None  # tokens of the frame that are drawn one by one
         self._long: list[Chosen] = []  # single tokens elsewhere that have room for a name
-        self._over: frozenset[int] = frozenset()
 
     def set_rows(
         self, rows: Sequence[TokenRow], names: Sequence[RowName], pending: Pending | None = None
@@ -88,14 +87,10 @@ class TokenRows(RowSource):
         self.pending = Pending.empty() if pending is None else pending.in_order()
         self.version += 1
 
-    @property
-    def codes_over(self) -> frozenset[int]:
-        return self._over
-
     def paint(self, frame: Frame) -> None:
         """Fill the rows' pixels from the raster; no token counts as wide while there are too many."""
         rows = self.rows[frame.first : frame.stop]
-        self._wide, self._long, self._over = None, [], frozenset()
+        self._wide, self._long, self.codes_over = None, [], frozenset()
         if not rows:
             return
         many, pixels = max(1, int(frame.scale)), frame.pixels  # a column of shares is a logical pixel wide
@@ -173,7 +168,7 @@ class TokenRows(RowSource):
         right = np.stack([spans.issue, spans.right], axis=1).ravel()
         seen = np.flatnonzero(right > left)
         code = code[seen]
-        self._over = frozenset(ACTIVITY_OF.reshape(-1)[ascending(_BY_KIND[code])].tolist())
+        self.codes_over = frozenset(ACTIVITY_OF.reshape(-1)[ascending(_BY_KIND[code])].tolist())
         tops = ascending(spans.top)
         boxes = tops.searchsorted(spans.top)[seen >> 1], left[seen], right[seen], TOKENS + code
         lines = box_lines(*boxes, lines=len(tops), width=frame.canvas.shape[1], nothing=NOTHING)
