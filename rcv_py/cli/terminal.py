@@ -319,8 +319,6 @@ def pager_words(environment: Mapping[str, str]) -> list[str]:
 
 def _is_long(text: str, terminal: TextIO) -> bool:
     """Whether it takes more lines than the terminal has; false without a terminal."""
-    if not terminal.isatty():
-        return False
     try:
         columns, lines = os.get_terminal_size(terminal.fileno())
     except (OSError, ValueError):

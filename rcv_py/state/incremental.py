@@ -29,11 +29,6 @@ class AnswerFlag(CancelFlag):
         """Report the progress of the result."""
         self.stage = stage
 
-    @property
-    def is_over(self) -> bool:
-        """Whether the result is no longer needed."""
-        return self.over.is_set()
-
     def end(self) -> None:
         """End the work: the result is no longer needed."""
         self.over.set()
@@ -150,7 +145,7 @@ class IncrementalAnswer(Generic[Part, Answer]):
         try:
             part: Part | None = self._again(self.reduction, sorted(absent), self.flag)
         except Cancelled:
-            if self.flag.is_over:
+            if self.flag.over.is_set():
                 raise
             self.flag = AnswerFlag()
             return None

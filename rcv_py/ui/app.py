@@ -116,7 +116,7 @@ class App(Value):
         self.windows.apps.remove(self)
         self.window.close()
         self.ui.settings.leave()
-        self.ui.results.close()
+        self.ui.results.findings.close()
         self.ui.tasks.close()
         self.window.deleteLater()
         self.qt.sendPostedEvents(self.window, QtCore.QEvent.Type.DeferredDelete)

@@ -21,7 +21,7 @@ from rcv_py.base.errors import Cancelled
 from rcv_py.base.machine.ending import ends_by
 from rcv_py.base.resources import resource
 from rcv_py.cli.mcp.handler import ClientRequest, Reply, ToolHandler, command_pool
-from rcv_py.cli.mcp.tools import AllowedPaths, Tool, help_tool
+from rcv_py.cli.mcp.tools import HELP, AllowedPaths, Tool
 from rcv_py.formats.input.run_places import ROOT
 
 INPUT_BYTES = 64 << 10  # that are read at a time
@@ -110,7 +110,9 @@ def definitions(offered: Mapping[str, Tool]) -> list[types.Tool]:
         )
         for tool in offered.values()
     ]
-    return [*own, types.Tool(**help_tool())]
+    text = "List all arguments of a tool with their meanings. Use it before an unusual call."
+    schema = {"type": "object", "properties": {"tool": {"type": "string"}}, "required": ["tool"]}
+    return [*own, types.Tool(name=HELP, description=text, input_schema=schema)]
 
 
 def _result(reply: Reply) -> types.CallToolResult:

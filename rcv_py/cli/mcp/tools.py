@@ -266,15 +266,6 @@ def tools(*, can_write: bool = False) -> dict[str, Tool]:
     return found
 
 
-def help_tool() -> dict[str, Any]:
-    """Return the definition of the tool that lists all arguments of another one."""
-    return {
-        "name": HELP,
-        "description": "List all arguments of a tool with their meanings. Use it before an unusual call.",
-        "input_schema": {"type": "object", "properties": {"tool": {"type": "string"}}, "required": ["tool"]},
-    }
-
-
 def _short_property(name: str, described: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of a value: its choices, or its type."""
     if "enum" in described:

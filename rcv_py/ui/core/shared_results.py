@@ -196,10 +196,6 @@ class SharedResults(QObject):
         """Return the stage of the answer under way, None if there is none or it is unknown."""
         return self._results[name].request.flag.stage
 
-    def close(self) -> None:
-        """End the processes that compute findings."""
-        self.findings.close()
-
 
 class PopulationCache:
     """The populations of the waves read, made once for all analyses that need them."""
