@@ -6,6 +6,7 @@ Every array field must have one entry a row of the table; other fields are copie
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from threading import RLock
 from typing import Any, Self, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -63,13 +64,18 @@ def _arrays(table: Any) -> dict[str, np.ndarray]:
 
 
 def memoized(make: Callable[[Table], Made]) -> Callable[[Table], Made]:
-    """Cache a function's result as long as its argument lives; results must not refer to the argument."""
+    """Cache a function's result as long as its argument lives; results must not refer to the argument.
+
+    Of threads that ask for the same result one makes it, and the others wait.
+    """
     known: WeakKeyDictionary[Table, Made] = WeakKeyDictionary()
+    locks: WeakKeyDictionary[Table, RLock] = WeakKeyDictionary()
 
     @wraps(make)
     def get(table: Table) -> Made:
-        if table not in known:
-            known[table] = make(table)
-        return known[table]
+        with locks.setdefault(table, RLock()):
+            if table not in known:
+                known[table] = make(table)
+            return known[table]
 
     return get

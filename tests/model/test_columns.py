@@ -1,9 +1,13 @@
 """Some rows of a table of columns, and several tables as one."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Barrier, BrokenBarrierError
+
 import numpy as np
 import pytest
 
-from rcv_py.model.columns import ColumnTable, joined
+from rcv_py.model.columns import ColumnTable, joined, memoized
 
 
 class Lines(ColumnTable):
@@ -39,3 +43,19 @@ def test_joined_tables_follow_each_other_and_keep_their_types() -> None:
 def test_no_table_cannot_be_joined() -> None:
     with pytest.raises(ValueError, match="no table"):
         joined(list[Lines]())
+
+
+def test_of_threads_that_ask_for_the_same_one_makes_it() -> None:
+    both, made = Barrier(2), list[Lines]()
+
+    @memoized
+    def slow(table: Lines) -> int:
+        made.append(table)
+        with suppress(BrokenBarrierError):  # only another thread that makes it, too, ends this early
+            both.wait(0.2)
+        return len(table)
+
+    table = lines(5, 6)
+    with ThreadPoolExecutor(2) as pool:
+        assert [*pool.map(slow, [table, table])] == [2, 2]
+    assert len(made) == 1
