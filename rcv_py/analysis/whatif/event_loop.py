@@ -59,6 +59,7 @@ OF_WAVES = ("first", "begin", "lead", "tail", "handover", "before", "pool", "tur
 OF_ROWS = (*OF_WAVES, "depth", "in_turn", "members", "opening")
 # Tokens that are prefetched, as each wave reads on where no other does: 0.83 of the time in four pairs
 AHEAD = 8
+EVERY = slice(None)  # tokens
 LINE = 64  # bytes of a line of the cache, which holds two tokens if they have 4 bytes a column
 
 
@@ -132,26 +133,29 @@ class Board:
         self._shown = None  # until all is written
         if shown is None or len(shown) != tokens:
             shown, self._tokens = None, _aligned((ROW + len(APART)) * tokens, NARROW.dtype)
-        for place, name in COLUMNS.items():
-            if len(rows := _changed(recording, shown, [name])):
-                self._write(rows * ROW + place, getattr(recording, name)[rows])
+        for column, name in COLUMNS.items():
+            rows = _changed(recording, shown, [name])
+            self._write(column, rows, getattr(recording, name)[rows])
         if shown is None or recording.await_first is not shown.await_first:
-            first = recording.await_first
-            for place, column in ((AWAIT, first[:-1]), (AWAIT_END, first[1:])):
-                self._write(slice(place, ROW * tokens, ROW), column)
-        if len(rows := _changed(recording, shown, IN_WORD)):
-            self._write(rows * ROW + WORD, _words(recording, rows))
-        for place, name in enumerate(APART, ROW):
+            self._write(AWAIT, EVERY, recording.await_first[:-1])
+            self._write(AWAIT_END, EVERY, recording.await_first[1:])
+        rows = _changed(recording, shown, IN_WORD)
+        self._write(WORD, rows, _words(recording, rows))
+        for column, name in enumerate(APART, ROW):
             if shown is None or getattr(recording, name) is not getattr(shown, name):
-                self._write(slice(place * tokens, (place + 1) * tokens), getattr(recording, name))
+                self._write(column, EVERY, getattr(recording, name))
         self._shown = recording
 
-    def _write(self, places: slice | np.ndarray, values: np.ndarray) -> None:
-        if not NARROW.min <= values.min(initial=0) <= values.max(initial=0) <= NARROW.max:
+    def _write(self, column: int, rows: slice | np.ndarray, values: np.ndarray) -> None:
+        is_narrow = np.can_cast(values.dtype, NARROW.dtype)
+        if not (is_narrow or NARROW.min <= values.min(initial=0) <= values.max(initial=0) <= NARROW.max):
             wide = _aligned(len(self._tokens), np.dtype(np.int64))
             wide[:] = self._tokens
             self._tokens = wide
-        self._tokens[places] = values
+        n = len(self._tokens) // (ROW + len(APART))
+        is_apart = column >= ROW
+        place = slice(column * n, (column + 1) * n) if is_apart else slice(column, ROW * n, ROW)
+        self._tokens[place][rows] = values
 
     def _played(self, recording: Recording, waves_only: bool) -> Played:
         if self._seats is None or not self._seats.fit(recording):
@@ -251,16 +255,16 @@ def _queues(recording: Recording) -> int:
     return int(recording.queue.max(initial=0)) + 1
 
 
-def _changed(recording: Recording, shown: Recording | None, names: Sequence[str]) -> np.ndarray:
-    """Return the tokens of which a number in these columns is not the one that is shown, int64."""
+def _changed(recording: Recording, shown: Recording | None, names: Sequence[str]) -> slice | np.ndarray:
+    """Return the tokens of which a number in these columns is not the one that is shown."""
     if shown is None:
-        return np.arange(len(recording))
+        return EVERY
     pairs = [(getattr(recording, name), getattr(shown, name)) for name in names]
     differs = [new != old for new, old in pairs if new is not old]
     return np.flatnonzero(np.logical_or.reduce(differs)) if differs else np.zeros(0, dtype=np.int64)
 
 
-def _words(recording: Recording, rows: np.ndarray) -> np.ndarray:
+def _words(recording: Recording, rows: slice | np.ndarray) -> np.ndarray:
     """The column WORD of some tokens, int64."""
     meeting, signals, queue, kind, least, resource = (getattr(recording, name)[rows] for name in IN_WORD)
     unit, queue = resource.astype(np.int64) + 1, queue + 1
