@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from functools import cache, partial
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import cache
 
 import numpy as np
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from rcv_py.analysis.whatif.ceilings import Ceilings
 from rcv_py.analysis.whatif.changes import Change, MoreWaves, changes_text, repeated
 from rcv_py.analysis.whatif.critical_path import PathTable, path_table
 from rcv_py.analysis.whatif.event_loop import Board, Played, play
+from rcv_py.analysis.whatif.queues import seen
 from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, arbitrated, recording, reordered
 from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import checkpoint
@@ -128,7 +129,8 @@ class Player:
         """Take compute units, and what no change can exceed, which is asked for when the first is played."""
         self._ceilings = cache(ceilings)
         self._units = [PlayedUnit(stream) for stream in streams if len(stream)]
-        self._firsts: dict[Guess, list[PlayedUnit]] = {}
+        self._pool = ThreadPoolExecutor(AT_ONCE)
+        self._firsts: dict[Guess, Future[list[PlayedUnit]]] = {}
         self._quick: dict[tuple[Change, ...], _Compared] = {}  # under the usual guess alone
 
     def recordings(self, guess: Guess = USUAL) -> list[Recording]:
@@ -156,9 +158,12 @@ class Player:
         text, ceilings = changes_text(changes), self._ceilings()
         guesses = (USUAL, *(() if is_quick else OTHERS))
         changes = ceilings.fitted(changes)
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            known = [self._quick.pop(changes)] if changes in self._quick else []
-            found = known + self._compared(pool, guesses[len(known) :], changes)
+        if not self._firsts:  # all guesses share parts of the usual recordings, about half of which is `seen`
+            for unit in self._units:
+                self._pool.submit(seen, unit.stream)
+            wait([self._pool.submit(unit.recording) for unit in self._units])
+        known = [self._quick.pop(changes)] if changes in self._quick else []
+        found = known + self._compared(guesses[len(known) :], changes)
         usual = found[0]
         if is_quick:
             self._quick[changes] = usual
@@ -169,7 +174,8 @@ class Player:
         if is_affected:
             low = min(low, max(usual.lowest, low - MARGIN - MARGIN_OF_CHANGE * abs(low)))
             high += MARGIN + MARGIN_OF_CHANGE * abs(high)
-        notes = [*ceilings.sentences(self.recordings(), changes)]
+        units = dict.fromkeys(self._alike(USUAL).result())
+        notes = [*ceilings.sentences([unit.recording() for unit in units], changes)]
         if usual.is_cut:
             notes.append(Message(AT_ROOF, ceilings.roof))
         if not is_affected and not notes:
@@ -188,13 +194,11 @@ class Player:
             notes=tuple(notes),
         )
 
-    def _compared(
-        self, pool: Executor, guesses: Sequence[Guess], changes: Sequence[Change]
-    ) -> list[_Compared]:
+    def _compared(self, guesses: Sequence[Guess], changes: Sequence[Change]) -> list[_Compared]:
         """Play all units under each guess."""
-        # Threads share the guesses, or the units of a single one.
-        mapped, each = (map, pool.map) if len(guesses) > 1 else (pool.map, map)
-        firsts = dict(zip(guesses, each(partial(self._alike, mapped), guesses), strict=True))
+        checkpoint()
+        made = [self._alike(guess) for guess in guesses]
+        firsts = {guess: units.result() for guess, units in zip(guesses, made, strict=True)}
         checkpoint()
         own: dict[tuple[PlayedUnit, int], list[Guess]] = {}
         for guess, units in firsts.items():
@@ -204,8 +208,10 @@ class Player:
         def play(unit: PlayedUnit, some: Sequence[Guess]) -> dict[tuple[PlayedUnit, Guess], _Pair]:
             return {(unit, guess): unit.changed(guess, changes) for guess in some}
 
-        lanes = pool.map(play, (unit for unit, _ in own), own.values())
-        played = {key: pair for lane in lanes for key, pair in lane.items()}
+        lanes = [self._pool.submit(play, unit, some) for (unit, _), some in own.items()]
+        for guess in OTHERS:  # the usual guess leaves processors idle, and these are played next
+            self._alike(guess)
+        played = {key: pair for lane in lanes for key, pair in lane.result().items()}
         return [
             _Compared(
                 [played[unit, guess] for unit in units], [self._least(unit, guess, changes) for unit in units]
@@ -218,18 +224,21 @@ class Player:
         base, before = unit.unchanged(guess, _times(changes))
         return self._ceilings().least(unit.stream, base, before.span, changes)
 
-    def _alike(self, mapped: Callable[..., Iterable[Recording]], guess: Guess) -> list[PlayedUnit]:
+    def _alike(self, guess: Guess) -> Future[list[PlayedUnit]]:
         """Return for each unit the first one with the same recording: equal units are played once."""
-        if guess not in self._firsts:
-            checkpoint()
+
+        def alike() -> list[PlayedUnit]:
             found: list[PlayedUnit] = []
-            made = mapped(lambda unit: unit.recording(guess), self._units)
-            for unit, own in zip(self._units, made, strict=True):
+            for unit in self._units:
+                own = unit.recording(guess)
                 same = (one for one in dict.fromkeys(found) if _plays_as(own, one.recording(guess)))
                 found.append(next(same, unit))
                 if found[-1] is not unit:
                     unit.forget(guess)
-            self._firsts[guess] = found
+            return found
+
+        if guess not in self._firsts:
+            self._firsts[guess] = self._pool.submit(alike)
         return self._firsts[guess]
 
 
