@@ -51,7 +51,7 @@ SHOWN_IN = {
     "source": panel_for("source line"),
 }
 MARGIN = 0.05  # of a range, left and right of it
-PREDICT_MS = 100  # delay after findings are shown: other requests come first
+PREDICT_MS = 20  # delay after findings are shown: other requests come first
 RANKING_MS = 200  # minimum interval between changes of the progress of predictions
 SETTING, ON_BATTERY = "findings.predict", "findings.predict_on_battery"
 SAVES = "On battery: gains are not predicted"
