@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 QUICK_S = 2.0  # predictions that take no longer are made without being asked for
 START_S = 0.4  # to load the replay
 TOKEN_S = 0.15e-6  # to play a token under all guesses, once as recorded and once for each experiment
+COMPILED = 5_000  # tokens: plain Python may play fewer, and loads no compiler
 PLAIN = 100  # times as long without a compiler
 TOO_LONG = "Remedies were not replayed, which would take about {0:.0f} s: --predict replays them."
 TOO_MANY = "Remedies were not replayed: the waves of a single compute unit have too many instructions."
@@ -110,5 +111,6 @@ def with_predictions(
     seconds = START_S + plays * TOKEN_S * (1 if find_spec("numba") else PLAIN)
     if predict is None and seconds > QUICK_S:
         return replace(found, not_replayed=Message(TOO_LONG, seconds))
-    Thread(target=numba_module).start()  # its import takes long, and waves are read meanwhile
+    if played.tokens > COMPILED:
+        Thread(target=numba_module).start()  # its import takes long, and waves are read meanwhile
     return predicted(found, player or player_of(trace, played, held, report), report)
