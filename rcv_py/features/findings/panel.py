@@ -269,7 +269,7 @@ class TriagePanel(Panel):
         if self._stages:
             ranked = Message("{0} …", self._stages[-1])
         elif findings is not None and findings.guesses:
-            ranked = "Ranked by limit, else →, else ≤; ▲ ▼ moved"
+            ranked = "≤ at most · → predicted (range) · ▲ ▼ moved"
         texts = (Message("partial: {0}", partial) if partial else "", ranked)
         text = join_texts(" · ", filter(None, texts))
         self.note.setVisible(bool(text))

@@ -440,7 +440,7 @@ def test_predictions_come_when_nothing_else_is_computed(
         text = panel.list.item(place).text()
         up = was.index(name) - place
         assert ("Up" in text, "Down" in text) == (up > 0, up < 0), "what moved is marked"
-    assert panel.note.text().endswith("Ranked by limit, else →, else ≤; ▲ ▼ moved")
+    assert panel.note.text().endswith("≤ at most · → predicted (range) · ▲ ▼ moved")
     row = next(at for at, one in enumerate(panel.findings.in_full) if one.predicted is not None)
     panel.list.setCurrentRow(row)
     page, told = panel.page.toPlainText(), panel.current.predicted.text
