@@ -42,7 +42,7 @@ class SearchPanel(Panel):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self._infos = {id: info for id, info in discover().items() if info.within == self.declared.id}
+        self._infos = {name: one for name, one in discover().items() if one.within == self.declared.id}
         self._made: dict[str, Panel] = {}
         self._states: dict[str, dict[str, Any]] = {}  # states of parts that are not made yet
         self.stack = QStackedWidget()
