@@ -201,7 +201,7 @@ def percent(part: float, whole: float) -> str:
 
 def known_percent(share: float | None) -> str:
     """Return a fraction such as `18.2 %`; a dash if it is unknown."""
-    return "–" if share is None else percent(round(share, 4), 1)
+    return "–" if share is None else percent(share, 1)
 
 
 def byte_size(value: float) -> str:

@@ -93,15 +93,27 @@ def test_phases_surround_the_loop() -> None:
     assert made.shares.sum() == pytest.approx(1)
 
 
-def test_no_more_than_a_phase_stalls_where_the_times_of_a_wave_are_damaged() -> None:
+@pytest.mark.parametrize("healthy", [0, 30])  # waves beside the damaged one, which hide it in a sum
+def test_how_much_of_a_phase_stalled_is_unknown_where_the_times_of_a_wave_are_damaged(healthy: int) -> None:
     """The first instruction stalls for 50 cycles, and the second begins after 2."""
     line, kind = [0, 1, 3, 1, 3, 1, 3, 4], [2, 6, 7, 6, 7, 6, 8, 9]
     offset = [0, 2, 4, 6, 8, 10, 12, 14]
-    made = build.tokens(0, offset, [50, *[0] * 7], [2] * 8, line=line, kind=kind)
-    trace = build.trace(build.code(TEXTS), waves := [build.of_tokens(made, end=16)])
+    stalls = [[50, *[0] * 7], *[[0, 0, 1, *[0] * 5]] * healthy]
+    made = [build.tokens(0, offset, stall, [2] * 8, line=line, kind=kind) for stall in stalls]
+    waves = [build.of_tokens(one, end=16, row=row) for row, one in enumerate(made)]
+    trace = build.trace(build.code(TEXTS), waves)
     phases = LOOPS.of(trace, [build.batch(*waves)]).phases
-    assert phases.cycles.tolist() == [[2, 12, 2]]
-    assert phases.stall_shares.tolist() == [1, 0, 0]
+    assert phases.cycles.tolist() == [[2, 12, 2]] * (1 + healthy)
+    steady = healthy / (12 * (1 + healthy))
+    assert phases.stall_shares == [None, pytest.approx(steady), 0]
+
+
+def test_nothing_says_how_much_of_an_empty_phase_stalled() -> None:
+    """The loop is the whole wave."""
+    trace, batches = drawn(("VV|J|VV|J|VV|I", [1, 3, 1, 3, 1, 4]))
+    phases = LOOPS.of(trace, batches).phases
+    assert phases.cycles[:, 0].tolist() == [0]
+    assert phases.stall_shares[0] is None
 
 
 def test_an_iteration_does_not_reach_into_the_next_wave() -> None:

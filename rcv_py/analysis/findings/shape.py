@@ -227,7 +227,12 @@ def prologue(inputs: FindingInputs) -> Iterator[finding.Finding]:
     total, before = int(cycles.sum()), int(cycles[:, 0].sum())
     if not len(cycles) or before < PROLOGUE * max(1, total):
         return
-    stalled = int(phases.stall[:, 0].sum())
+    text = "{0} of the time of the waves passes before the loop at instruction {1}, {2} after it."
+    if phases.stall_shares[0] is not None:
+        text = (
+            "{0} of the time of the waves passes before the loop at instruction {1}, {2} after "
+            "it; {3} cycles of the prologue are stalls."
+        )
     table = inputs.loops.loops.table
     worst = int(np.argmax(cycles[:, 0]))
     begin = int(phases.begin[worst, 0])
@@ -241,12 +246,11 @@ def prologue(inputs: FindingInputs) -> Iterator[finding.Finding]:
         exposed=bound.exposed,
         attributed=max(0, before - int(phases.busy[:, 0].sum())),
         sentence=Message(
-            "{0} of the time of the waves passes before the loop at instruction {1}, {2} after "
-            "it; {3} cycles of the prologue are stalls.",
+            text,
             percent(before, total),
             head,
             percent(int(cycles[:, 2].sum()), total),
-            count(stalled),
+            count(int(phases.stall[:, 0].sum())),
         ),
         evidence=(
             line_of(inputs, head, "head of the loop"),

@@ -200,9 +200,11 @@ class Phases(Record):
         return cycles / max(1, int(cycles.sum()))
 
     @property
-    def stall_shares(self) -> np.ndarray:
-        """Stalled part of each phase, float64 [3]; 1 where times of a damaged wave say more."""
-        return np.minimum(1.0, self.stall.sum(axis=0) / np.maximum(1, self.cycles.sum(axis=0)))
+    def stall_shares(self) -> list[float | None]:
+        """Stalled part of each phase; None without cycles, or if a wave (damaged) stalled longer."""
+        is_known = np.all(self.stall <= self.cycles, axis=0) & np.any(self.cycles, axis=0)
+        shares = self.stall.sum(axis=0) / np.maximum(1, self.cycles.sum(axis=0))
+        return np.where(is_known, shares, np.array(None)).tolist()
 
 
 class FirstHits(ColumnTable):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rcv_py.analysis.iterations.loop_summary import PHASES
-from rcv_py.base.text import Message, plural
+from rcv_py.base.text import Message, known_percent, plural
 from rcv_py.cli.answer import CommandAnswer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.features.loops.options import LoopsOptions
@@ -49,8 +49,8 @@ def _footer(inputs: Inputs, shown: ResultTable, of: int, options: LoopsOptions) 
         head, branch = int(table.head[phases.loop]), int(table.branch[phases.loop])
         yield Message("Loop {0} to {1}, {2}:", head, branch, plural(len(phases), "wave"))
         for name, share, stall in zip(PHASES, phases.shares, phases.stall_shares, strict=True):
-            text = "  {0:<9} {1:5.1f} % of their time, {2:.1f} % of it stalled"
-            yield Message(text, name, 100 * share, 100 * stall)
+            text = "  {0:<9} {1:5.1f} % of their time, {2} of it stalled"
+            yield Message(text, name, 100 * share, known_percent(stall))
     if phases.without:
         yield Message("{0} did not run this loop twice.", plural(phases.without, "wave"))
     if outliers := len(loops.loops.outliers):

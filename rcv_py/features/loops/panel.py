@@ -12,7 +12,7 @@ from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, Loop
 from rcv_py.analysis.iterations.segments import OUTSIDE, Segments
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.analysis.whatif.block_schedule import block_schedules
-from rcv_py.base.text import Message, count, join_texts, percent, plural, translated
+from rcv_py.base.text import Message, count, join_texts, known_percent, percent, plural, translated
 from rcv_py.features.loops.result import SEGMENTS as RESULT
 from rcv_py.features.loops.result import iteration_table, iterations_of, loop_table, segment_table
 from rcv_py.features.loops.static_result import loop_table as static_table
@@ -256,7 +256,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
             return ""
         shares = zip(PHASES, loops.shares, loops.stall_shares, strict=True)
         parts = [
-            Message("{0} {1} ({2:.0f} % stalled)", name, percent(share, 1), 100 * stall)
+            Message("{0} {1} ({2} stalled)", name, percent(share, 1), known_percent(stall))
             for name, share, stall in shares
         ]
         table, waves = summary.loops.table, plural(len(loops), "wave")

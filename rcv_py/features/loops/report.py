@@ -43,12 +43,15 @@ def _phases(inputs: ReportInputs, found: LoopSummary) -> list[Part]:
     title = Message("Around the loop of instructions {0:,} to {1:,}, over {2}", head, branch, waves)
     if phases.without:
         title += Message("; {0} did not run it twice", plural(phases.without, "wave"))
-    series = (Series("stall", stall.tolist()), Series("other", (cycles - stall).tolist(), "idle"))
+    is_known = (phases.stall <= phases.cycles).all(axis=0)  # else times of a wave are damaged
+    series = [Series("stall", stall.tolist()), Series("other", (cycles - stall).tolist(), "idle")]
+    if not is_known.all():
+        series = [Series("cycles", cycles.tolist(), "idle")]
     shown = cells.table(
         cells.texts("phase", PHASES),
         cells.numbers("cycles", cycles),
         cells.shares("share", cycles, int(cycles.sum())),
-        cells.numbers("stall", stall),
+        cells.numbers("stall", np.where(is_known, stall, np.array(None)).tolist()),
         *map(cells.column, HOTTEST, zip(*hottest, strict=True)),
         caption="Cycles of each phase, and the instructions between its borders that cost most",
     )

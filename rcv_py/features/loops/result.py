@@ -269,7 +269,10 @@ BARRIERS = Spec(
 )
 _PHASE = record(
     kinds.SHARE("share_of_wave_cycles", "Part of the waves' time"),
-    kinds.SHARE("stall_share_of_phase", "Part of it that stalled"),
+    kinds.SHARE.maybe(
+        "stall_share_of_phase",
+        "Part of it that stalled; null if it has no cycles, or if a damaged wave stalled for longer than it",
+    ),
 )
 FACTS = (
     *(common.CAPTURE, common.WAVE_ASKED, common.WAVES_READ),
@@ -461,9 +464,12 @@ def facts(inputs: Inputs) -> dict[str, Any]:
     loops, found = inputs.loops, inputs.answers.of(BARRIER_SKEW, inputs.rows)
     phases = None
     if len(loops.phases):
-        shares = zip(PHASES, loops.phases.shares.tolist(), loops.phases.stall_shares.tolist(), strict=True)
+        shares = zip(PHASES, loops.phases.shares.tolist(), loops.phases.stall_shares, strict=True)
         phases = {
-            name: {"share_of_wave_cycles": round(share, 6), "stall_share_of_phase": round(stall, 6)}
+            name: {
+                "share_of_wave_cycles": round(share, 6),
+                "stall_share_of_phase": None if stall is None else round(stall, 6),
+            }
             for name, share, stall in shares
         }
     return {

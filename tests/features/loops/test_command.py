@@ -2,12 +2,14 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pytest
 
 from rcv_py.features.loops.options import LOOPS_BY
 from rcv_py.features.loops.result import TABLES
+from tests.export.test_report import report_of
 from tests.formats.test_run_files import HEAD
 from tests.formats.test_run_files import row as launch_of
 from tests.support.command_runs import printed, printed_csv, printed_json, refused
@@ -50,6 +52,26 @@ def test_text_csv_and_json_tell_the_same(show: str, name: str, monkeypatch: pyte
     else:
         assert f"{len(document['rows'])} of {document['total_rows']:,} row" in text
         assert spec.note in " ".join(text.split())
+
+
+def test_a_stall_that_is_longer_than_its_phase_has_no_share(tmp_path: Path) -> None:
+    write_sample("reduction", tmp_path)
+    path = next(tmp_path.glob("se*.json"))
+    document = json.loads(path.read_text())
+    document["wave"]["instructions"][0][2:4] = [10**7, 10**7]
+    path.write_text(json.dumps(document))
+    whole, found = (
+        printed_json("loops", folder)["phases"] for folder in (sample_path("reduction"), tmp_path)
+    )
+    assert found["prologue"]["stall_share_of_phase"] is None
+    assert found["steady"] == pytest.approx(whole["steady"])
+    shown = next(line.split() for line in printed("loops", tmp_path).splitlines() if "prologue " in line)
+    assert shown[-5:] == ["time,", "–", "of", "it", "stalled"]
+    (section,) = (one for one in report_of(tmp_path).sections if one.id == "loops")
+    bars, table = section.parts[:2]
+    assert [one.name for one in bars.series] == ["cycles"]
+    stall = next(column for column in table.columns if column.title == "stall")
+    assert [cell.value is None for cell in stall.cells] == [True, False, False]
 
 
 def test_one_wave() -> None:
