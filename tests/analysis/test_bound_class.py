@@ -206,6 +206,16 @@ def test_the_shape_of_a_launch_cycle_by_cycle(launched: FindingInputs) -> None:
     assert launch_shape(unrecorded, inputs.facts).unused_share == 0, "traced units say nothing of others"
 
 
+def test_a_record_of_occupancy_that_lost_its_end_says_nothing_of_a_launch() -> None:
+    trace = sample_trace("matmul_small")
+    lives = residencies(trace.occupancy)
+    early = replace(lives, end=np.minimum(lives.end, lives.begin.min() + 100))
+    shape = launch_shape(trace, lives=early.at(early.begin < early.end))
+    assert shape.duration == trace.waves.end.max() - trace.waves.begin.min() > 100
+    assert shape == launch_shape(replace(trace, occupancy=trace.occupancy.at(np.arange(0))))
+    assert 0 < shape.working_share <= 1
+
+
 def test_gains_are_shares_of_the_duration(underfilled: FindingInputs) -> None:
     inputs = underfilled
     shape = inputs.shape

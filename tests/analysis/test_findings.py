@@ -22,6 +22,7 @@ from rcv_py.analysis.findings.finding import (
     signed_percent,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs, is_atomic, is_scratch
+from rcv_py.analysis.findings.shape import ceiling
 from rcv_py.analysis.waves.populations import chosen_rows, only
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import CodeTable, SourceFile
@@ -65,6 +66,16 @@ def of_kernel(text: str, folder: Path, **launch: object) -> dict[str, Finding]:
     found = findings_from(answers)
     assert_honest(answers, found)
     return named(found)
+
+
+def test_matrix_units_that_work_for_longer_than_waves_are_there_have_no_ceiling(tmp_path: Path) -> None:
+    """Their cycles are a model of the form, which may not fit."""
+    trace, batch = captured(PATTERNS["matrix-ceiling"], tmp_path)
+    inputs = FindingInputs(InMemory(trace, [batch]))
+    use = inputs.matrix
+    assert [one.share for one in ceiling(inputs)] == [1 - use.busy / use.resident]
+    inputs.matrix = replace(use, busy=use.resident + 1)
+    assert not list(ceiling(inputs))
 
 
 def assert_honest(answers: InMemory, found: Findings) -> None:

@@ -241,4 +241,4 @@ def gain_of(finding: Finding, shape: LaunchShape) -> float:
     unknown.  A gain holds if the traced SIMDs are like the others, and no other cost replaces it.
     """
     factor = shape.working_share if finding.unit in (SIMD_CYCLES, WORK_CYCLES) else 1.0
-    return min(1.0, max(0.0, finding.share * factor)) if finding.rank == RANKED else 0.0
+    return finding.share * factor if finding.rank == RANKED else 0.0

@@ -72,13 +72,13 @@ class LaunchShape(Value):
     @property
     def working_share(self) -> float:
         """Part of the duration in which traced waves were resident, 0 to 1."""
-        return min(1.0, self.working / self.duration) if self.duration else 0.0
+        return self.working / self.duration if self.duration else 0.0
 
     @property
     def empty_share(self) -> float:
         """Part of the SIMD cycles of the launch in which the SIMD held no wave, 0 to 1."""
         total = self.duration * self.simds
-        return max(0.0, 1.0 - self.occupied / total) if total else 0.0
+        return 1.0 - self.occupied / total if total else 0.0
 
     @property
     def unused_share(self) -> float:
@@ -99,7 +99,11 @@ def launch_shape(
     """
     index = trace.waves
     lives = residencies(trace.occupancy) if lives is None else lives
-    source = lives if len(lives) else index
+    counted = np.arange(len(index)) if rows is None else rows
+    working = IntervalSet.of(index.begin[counted], np.maximum(index.begin, index.end)[counted]).total
+    # A record that is shorter than the traced waves lost events: it says nothing of the launch.
+    is_whole = len(lives) > 0 and working <= lives.end.max() - lives.begin.min()
+    source = lives if is_whole else index
     begin, end = source.begin.astype(np.int64), np.maximum(source.begin, source.end).astype(np.int64)
     if not len(begin):
         return LaunchShape(0, 0, 0, 0, 0)
@@ -110,13 +114,8 @@ def launch_shape(
     distinct, of = np.unique(place, return_inverse=True)
     shift = of.reshape(-1) * (high - low + 1) - low
     occupied = IntervalSet.of(begin + shift, end + shift).total
-    working = 0
-    counted = np.arange(len(index)) if rows is None else rows
-    if len(counted):
-        first, last = index.begin[counted], index.end[counted]
-        working = IntervalSet.of(first, np.maximum(first, last)).total
     # Waves are traced on some units only: SIMDs elsewhere are known from the occupancy record alone.
-    simds = _simds(engine, len(distinct), facts if len(lives) else None)
+    simds = _simds(engine, len(distinct), facts if is_whole else None)
     return LaunchShape(high - low, working, len(distinct), simds, occupied)
 
 

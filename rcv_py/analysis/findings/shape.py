@@ -263,9 +263,9 @@ def prologue(inputs: FindingInputs) -> Iterator[finding.Finding]:
 def ceiling(inputs: FindingInputs) -> Iterator[finding.Finding]:
     """Matrix ceiling: the time of matrix work alone, which no change of waits can beat."""
     use = inputs.matrix
-    if not use.executions or not use.resident:
+    if not 0 < use.busy <= use.resident:  # the cycles of the forms are a model
         return
-    factor = use.resident / max(1, use.busy)
+    factor = use.resident / use.busy
     nothing, resident = inputs.exposure.nothing, max(1, inputs.exposure.resident)
     idle = Message("nothing happens in {0} of the cycles with a wave", percent(nothing, resident))
     remedy = Message("Lower precision or fewer operations can save more than removing waits: {0}.", idle)
@@ -278,8 +278,8 @@ def ceiling(inputs: FindingInputs) -> Iterator[finding.Finding]:
         situation_of(inputs),
         "matrix-ceiling",
         title=Message("Matrix pipe: at most ×{0:.1f} if all waits vanished", factor),
-        cycles=max(0, use.resident - use.busy),
-        share=max(0.0, 1 - use.share),
+        cycles=use.resident - use.busy,
+        share=1 - use.share,
         sentence=Message(
             "{0} MFMA or WMMA instructions keep the matrix pipes busy for {1} of {2} cycles "
             "with a wave ({3}).",

@@ -167,7 +167,9 @@ ACCESS_TOTALS = record_field(
         "Whether SIMDs of a compute unit were not traced: the traced ones then seem to hold the unit longer",
     ),
     kinds.SHARE.maybe(
-        "conflict_share_of_lds_cycles", "Cycles of LDS that were lost to bank conflicts, by hardware counters"
+        "conflict_share_of_lds_cycles",
+        "Cycles of LDS that were lost to bank conflicts, by hardware counters; null without them, or if they "
+        "contradict each other",
     ),
 )
 FETCH_TOTALS = record_field(
@@ -277,7 +279,7 @@ def access_totals(trace: Trace, found: AccessHolds) -> dict[str, Any]:
         "stall": int(found.stall.sum()),
         "longer": int(found.is_longer.sum()),
         "is_part": found.is_part,
-        "conflict_share_of_lds_cycles": min(1.0, lost / all_) if all_ else None,
+        "conflict_share_of_lds_cycles": lost / all_ if lost <= all_ > 0 else None,
     }
 
 

@@ -1,10 +1,13 @@
 """`rcv latency`: the same numbers as the analyses, and sentences where there are none."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.support.command_runs import printed, printed_csv, printed_json, run_anew
 from tests.support.plain_capture import plain
-from tests.support.samples import sample, sample_path
+from tests.support.samples import sample, sample_path, write_sample
 
 
 @pytest.mark.parametrize("rule", ["usual", "reference"])
@@ -120,6 +123,22 @@ def test_recorded_addresses_as_a_document_and_as_text() -> None:
     assert mnemonics == ["global_load_dword", "ds_read_b32"]
     for by in ("address", "access"):  # as recorded, and inferred
         assert "bank conflicts: 60.0 passes, 2.0 needed" in printed("latency", folder, "--by", by), by
+
+
+def test_counters_that_contradict_each_other_give_no_share(tmp_path: Path) -> None:
+    """Two counters of the second bank stand for conflicts and cycles of LDS, one way round and the other."""
+    write_sample("counters", tmp_path)
+    samples = [json.loads(path.read_text())["data"] for path in tmp_path.glob("*_perfcounter.json")]
+    more, less = (sum(row[at] for rows in samples for row in rows if row[6]) for at in (2, 3))
+    assert more > less > 0
+    path = tmp_path / "filenames.json"
+    document, names = json.loads(path.read_text()), ["SQ_LDS_IDX_ACTIVE", "SQ_LDS_BANK_CONFLICT"]
+    for order, share in ((names, pytest.approx(less / more, abs=1e-6)), (names[::-1], None)):
+        document["counter_names"][5:7] = order
+        path.write_text(json.dumps(document))
+        totals = printed_json("latency", tmp_path, "--by", "access")["totals"]
+        assert totals["conflict_share_of_lds_cycles"] == share
+    assert "Counters" not in printed("latency", tmp_path, "--by", "access")
 
 
 def test_without_addresses_the_command_says_how_to_record_them() -> None:
