@@ -21,7 +21,7 @@ from rcv_py.analysis.findings.finding import (
     markdown,
     signed_percent,
 )
-from rcv_py.analysis.findings.inputs import FindingInputs, is_atomic, is_scratch
+from rcv_py.analysis.findings.inputs import FindingInputs, is_atomic
 from rcv_py.analysis.findings.shape import ceiling
 from rcv_py.analysis.waves.populations import chosen_rows, only
 from rcv_py.formats.open import open_trace
@@ -136,6 +136,19 @@ def test_a_pattern_that_was_built_in_is_found(name: str, tmp_path: Path) -> None
         told = [one.name for one in found.values() if one.unit == SIMD_CYCLES and one.rank == RANKED]
         told = [one for one in told if one not in (*EVERYWHERE, *AGAIN)]
         assert told[:1] == [name] or found[name].rank != RANKED, "nothing else is more costly"
+
+
+@pytest.mark.parametrize(("buffer", "is_spill"), [("s[0:3]", True), ("s[8:11]", False)])
+def test_spills_are_found_where_scratch_memory_is_a_buffer(
+    buffer: str, is_spill: bool, tmp_path: Path
+) -> None:
+    """Before gfx942 and gfx11 there are no instructions for scratch memory."""
+    body = PATTERNS["scratch-spills"]
+    body = body.replace("scratch_store_dword off, v2,", f"buffer_store_dword v2, off, {buffer},")
+    body = body.replace("scratch_load_dword v3, off,", f"buffer_load_dword v3, off, {buffer},")
+    found = of_kernel(body.replace("s32 offset", "0 offset"), tmp_path)
+    assert ("scratch-spills" in found) == is_spill
+    assert ("exposed-vector-load" in found) != is_spill
 
 
 def test_arithmetic_alone_has_none_of_them(tmp_path: Path) -> None:
@@ -381,9 +394,6 @@ def test_of_an_engine_that_is_too_large_stretches_are_chosen() -> None:
 
 
 def test_names_of_instructions() -> None:
-    assert is_scratch("scratch_load_dword v1, off, s32")
-    assert is_scratch("buffer_store_dword v1, off, s[0:3], s32 offset:4")
-    assert not is_scratch("buffer_load_dword v1, v0, s[0:3], 0 offen")
     assert is_atomic("global_atomic_add_f32 v0, v1, s[2:3]")
     assert not is_atomic("global_load_dword v0, v1, s[2:3]")
 

@@ -9,6 +9,7 @@ from rcv_py.analysis.compare.align import Alignment, Fate, align
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.program.instruction_classes import CLASS_COUNT, InstructionClass, instruction_classes
 from rcv_py.analysis.program.live_registers import RegisterFile, live_registers
+from rcv_py.analysis.program.scratch import scratch_accesses
 from rcv_py.analysis.whatif.block_schedule import block_lengths
 from rcv_py.base.errors import TraceError
 from rcv_py.base.record import Value
@@ -82,15 +83,13 @@ def program_facts(trace: Trace, facts: RunFacts | None) -> ProgramFacts:
     names = ("vgprs", "sgprs", "lds", "scratch", "spilled_vgprs", "spilled_sgprs")
     allocated = {name: UNKNOWN if known is None else getattr(known, name) for name in names}
     is_read = not code.is_unreadable.any()
-    classes = np.bincount(instruction_classes(code)[~code.is_label], minlength=CLASS_COUNT)
-    scratch = int(classes[InstructionClass.SCRATCH])
-    if not scratch and allocated["scratch"] > 0:  # before gfx942 and gfx11 it is a buffer without addresses
-        scratch = sum(text.startswith("buffer_") and "off," in text.split() for text in code.text)
+    classes = np.where(scratch_accesses(code), InstructionClass.SCRATCH, instruction_classes(code))
+    classes = np.bincount(classes[~code.is_label], minlength=CLASS_COUNT)
     held = live_registers(code).pressure[:, RegisterFile.VGPR] if is_read else np.zeros(0, np.int64)
     return ProgramFacts(
         instructions=int(np.count_nonzero(~code.is_label)),
         held=int(held.max(initial=0)) if is_read else UNKNOWN,
-        spills=scratch,
+        spills=int(classes[InstructionClass.SCRATCH]),
         waves=UNKNOWN if known is None else occupancy_limits(trace, facts).waves,
         classes=classes.astype(np.int64),
         **allocated,

@@ -11,7 +11,8 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.device.memory_roof import memory_roof
 from rcv_py.analysis.findings.finding import BoundClass, SupportingNumber
-from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs, is_scratch
+from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs
+from rcv_py.analysis.program.scratch import scratch_accesses
 from rcv_py.base.record import Value
 from rcv_py.base.text import Message, capitalized
 
@@ -188,8 +189,7 @@ VECTOR_MEMORY = (_C.WAIT_LOAD, _C.WAIT_STORE, _C.WAIT_DMA, _C.WAIT_ATOMIC, _C.ME
 def requested_bytes(inputs: FindingInputs) -> np.ndarray:
     """Bytes that each VMEM instruction requested with all lanes active, int64 [code rows]; of spills 0."""
     widths = inputs.widths
-    is_spill = np.array([is_scratch(text) for text in inputs.trace.code.text], dtype=bool)
-    each = np.where(widths.is_vector & ~is_spill, np.maximum(0, widths.width), 0)
+    each = np.where(widths.is_vector & ~scratch_accesses(inputs.trace.code), np.maximum(0, widths.width), 0)
     return each * widths.executions * widths.lanes
 
 

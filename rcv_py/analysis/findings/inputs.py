@@ -49,6 +49,7 @@ from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.instruction_classes import instruction_classes
 from rcv_py.analysis.program.language import language
 from rcv_py.analysis.program.matrix_forms import MATRIX
+from rcv_py.analysis.program.scratch import scratch_accesses
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, WaveChoice, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.base.record import Record, Value
@@ -251,8 +252,9 @@ class FindingInputs:
         table, code = self.attribution, self.trace.code
         patterns = table.cause.astype(np.uint8)
         waits = np.isin(patterns, (Cause.WAIT_LOAD, Cause.WAIT_STORE, Cause.MEMORY_QUEUE))
-        for pattern, says in ((Cause.WAIT_ATOMIC, is_atomic), (SCRATCH, is_scratch)):
-            named = np.append([says(text) for text in code.text], False).astype(bool)
+        are_atomic = np.array([is_atomic(text) for text in code.text], dtype=bool)
+        for pattern, rows in ((Cause.WAIT_ATOMIC, are_atomic), (SCRATCH, scratch_accesses(code))):
+            named = np.append(rows, False)
             patterns[waits & (named[table.line] | named[table.producer])] = pattern  # -1: the last entry
         return patterns
 
@@ -379,12 +381,6 @@ class FindingInputs:
         hits = self.loops.hits
         total = int(hits.stall[lines].sum())
         return int(hits.first_stall[lines].sum()) / total if total else 0.0
-
-
-def is_scratch(text: str) -> bool:
-    """Whether an instruction reads or writes the private memory of a wave."""
-    is_buffer = text.startswith(("buffer_load", "buffer_store"))
-    return text.startswith("scratch_") or (is_buffer and " s32 " in text and "offset:" in text)
 
 
 def is_atomic(text: str) -> bool:

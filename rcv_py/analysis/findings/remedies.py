@@ -18,11 +18,11 @@ import numpy as np
 from msgspec.structs import asdict, replace
 
 from rcv_py.analysis.findings.finding import Finding, RemedyAdvice, RemedyExperiment
-from rcv_py.analysis.findings.inputs import is_scratch
 from rcv_py.analysis.findings.situation import PRECONDITIONS, ROOM, FindingContext
 from rcv_py.analysis.latency.access_widths import MAX_BYTES_PER_LANE, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.registers import SPECIAL, registers
+from rcv_py.analysis.program.scratch import scratch_accesses
 from rcv_py.analysis.whatif import changes
 from rcv_py.analysis.whatif.changes import Change, Free, Latency, MoreWaves, Move, MoveLater, NoBarrier
 from rcv_py.analysis.whatif.hoist import hoisted
@@ -132,7 +132,7 @@ def _no_barriers(case: FindingContext) -> Changes:
 
 def _spills_left_out(case: FindingContext) -> Changes:
     """Leave out the accesses to scratch memory; loads that the same waits cover stay."""
-    lines = tuple(row for row in case.accesses.tolist() if is_scratch(case.text(row)))
+    lines = tuple(case.accesses[scratch_accesses(case.inputs.trace.code)[case.accesses]].tolist())
     return [Free(lines), Latency(lines=lines, cycles=0)]
 
 
