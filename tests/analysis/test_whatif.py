@@ -207,7 +207,7 @@ def test_what_is_asked_for_is_checked() -> None:
     code = replace(trace.code, hits=hits)
     trace = replace(trace, code=code)
     never = int(np.flatnonzero(code.hits == 0)[-1])
-    ran = int(np.flatnonzero(code.hits)[3])
+    ran = next(row for row in np.flatnonzero(code.hits).tolist() if code.text[row].startswith("s_load"))
     for wrong in (
         ChangeRequest(latency=[("disk", 2.0)]),
         ChangeRequest(free=[len(code)]),
@@ -231,6 +231,7 @@ PROGRAM = (
     "ds_bpermute_b32 v6, v0, v2",
     "s_waitcnt lgkmcnt(0)",  # 8
     "global_store_dword v1, v6, s[8:9]",
+    "v_mfma_f32_32x32x8_f16 v[16:31], v[4:5], v[6:7], v[16:31]",  # 10
     "s_endpgm",
 )
 
@@ -238,7 +239,9 @@ PROGRAM = (
 @pytest.fixture(scope="module")
 def asked_trace() -> Trace:
     """A program of which every instruction ran."""
-    return small_trace(code_table(tuple((text, TokenKind.NONE, 2, 0, 0, 0, ()) for text in PROGRAM)))
+    kinds = (TokenKind.MATRIX if text.startswith("v_mfma") else TokenKind.NONE for text in PROGRAM)
+    rows = tuple((text, kind, 2, 0, 0, 0, ()) for text, kind in zip(PROGRAM, kinds, strict=True))
+    return small_trace(code_table(rows))
 
 
 @pytest.mark.parametrize(
@@ -257,6 +260,8 @@ def asked_trace() -> Trace:
         (ChangeRequest(relax=[(1, 1)]), "return in any order"),
         (ChangeRequest(relax=[(6, 1000)]), "at most 62 more"),  # vmcnt has six bits on gfx9
         (ChangeRequest(relax=[(8, 16)]), "at most 15 more"),  # lgkmcnt has four
+        (ChangeRequest(latency=[("2", 0.5)]), "Instruction 2, v_add_u32_e32 v1, s8, v0, has no latency"),
+        (ChangeRequest(latency=[("3", 0.5), ("6", 2)]), "Instruction 6, s_waitcnt vmcnt(1), has no latency"),
         (ChangeRequest(merge=[(3, 3)]), "not two accesses"),
         (ChangeRequest(merge=[(3, 2)]), "not two accesses"),
         (ChangeRequest(merge=[(3, 9)]), "not two accesses"),
@@ -275,6 +280,8 @@ def test_possible_changes_are_not_refused(asked_trace: Trace) -> None:
     assert asked.changes(asked_trace) == expected
     words = ("--move=4:3", "--relax=6:1", "--only=6:4", "--only=6:3", "--merge=3:4", "--merge=3:5", "--dpp=7")
     assert asked.words == words, "a command that predicts the same"
+    slower = ChangeRequest(latency=[(str(row), 2) for row in (0, 3, 7, 9, 10)])
+    assert slower.changes(asked_trace) == [Latency((row,), factor=2) for row in (0, 3, 7, 9, 10)]
 
 
 def test_a_sample_has_whole_engines() -> None:

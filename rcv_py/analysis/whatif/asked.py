@@ -5,6 +5,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from rcv_py.analysis.program.instruction_classes import PERMUTES
+from rcv_py.analysis.program.matrix_forms import passes_of
 from rcv_py.analysis.waits.hoisting import why_not_before
 from rcv_py.analysis.waits.load_batch import load_batches
 from rcv_py.analysis.waits.program_waits import program_waits, wait_pairs
@@ -44,11 +45,15 @@ class ChangeRequest(NamedTuple):
             *((f"--more-waves={self.more_waves}",) if self.more_waves else ()),
         )
 
+    @property
+    def slowed(self) -> list[int]:
+        """The instructions that get a different latency."""
+        return [int(what) for what, _ in self.latency if what.isascii() and what.isdigit()]
+
     def changes(self, trace: Trace) -> list[kinds.Change]:
         """Return the changes; raise UsageError for instructions that cannot be changed so, or never ran."""
-        named = [int(what) for what, _ in self.latency if what.isascii() and what.isdigit()]
         pairs = sum((*self.move, *self.only, *self.merge), ())
-        rows = [*named, *self.batch, *self.free, *self.dpp, *pairs, *(wait for wait, _ in self.relax)]
+        rows = [*self.slowed, *self.batch, *self.free, *self.dpp, *pairs, *(wait for wait, _ in self.relax)]
         trace.check_line(*rows)
         for row in (row for row in rows if not trace.code.hits[row]):
             text = Message("Instruction {0} never ran, so nothing follows from it.", row)
@@ -69,9 +74,14 @@ class ChangeRequest(NamedTuple):
 
 
 def _impossible(trace: Trace, asked: ChangeRequest) -> Iterator[str]:
-    """Yield a sentence for each move or access that the instruction texts do not allow to change so."""
+    """Yield a sentence for each instruction whose text does not allow to change it so."""
     texts = [text.strip() for text in trace.code.text]
     effect = generation_of(trace.architecture, trace.code.text).effect
+    passes = passes_of(trace).cycles
+    for line in asked.slowed:
+        if not effect(texts[line]).raises and not passes[line]:
+            why = "Instruction {0}, {1}, has no latency: no wait is for it, and it is no matrix instruction."
+            yield Message(why, line, texts[line])
     for line, before in asked.move:
         if why := why_not_before(trace, line, before):
             yield Message("Instruction {0} cannot be moved before {1}: {2}", line, before, why)

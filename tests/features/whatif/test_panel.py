@@ -99,7 +99,7 @@ def test_a_slider_is_an_experiment(shown: WhatIfPanel, qtbot: QtBot) -> None:
 
 def test_unchanged_a_wave_would_run_as_it_ran(shown: WhatIfPanel, qtbot: QtBot) -> None:
     line = int(shown.session.wave().tokens.line[9])
-    asked = ChangeRequest(latency=((str(line), 1.0),))
+    asked = ChangeRequest(latency=(("vmem", 1.0),))
     shown.session.add_experiment(asked)
     qtbot.waitUntil(lambda: bool(shown.experiments) and bool(shown.experiments[0].words))
     shown._choose(0)
