@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TextIO, TypeVar, cast
 
 from rcv_py.base.progress import Report, Stage, silent
-from rcv_py.base.text import MAX_DIGITS, cells, translated, visible
+from rcv_py.base.text import MAX_DIGITS, Message, cells, translated, visible
 from rcv_py.cli.options.option import Options
 from rcv_py.cli.options.shared import Forms
 
@@ -157,6 +157,14 @@ def complain(text: str, hint: str = "") -> None:
     print(f"rcv: {visible(translated(text))}", file=sys.stderr)
     if hint:
         print(f"     {visible(translated(hint))}", file=sys.stderr)
+
+
+def complaints(sentences: Iterable[tuple[str, str]]) -> list[str]:
+    """Print sentences about captures on stderr, but no empty ones; return them with the captures' names."""
+    found = [Message("{0}: {1}", name, text) for name, text in sentences if text]
+    for sentence in found:
+        complain(sentence)
+    return [*found]
 
 
 EVERY_S = 0.1

@@ -18,7 +18,8 @@ class KernelResources(Value):
     workgroup: tuple[int, int, int]  # threads
     grid: tuple[int, int, int]  # threads
     file: str  # name of the table
-    ns: int = -1  # nanoseconds from start to end, in the run of the table
+    ns: int = -1  # nanoseconds from start to end, in the run of the table; -1 if unknown
+    ends_early: bool = False  # the table has its end no later than its start
 
     @property
     def threads(self) -> int:

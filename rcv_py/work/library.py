@@ -3,16 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from math import isnan
 from pathlib import Path
 
 from rcv_py.analysis.compare.builds import NAN, Build
-from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from, table_ns
+from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from, table_doubt, table_ns
 from rcv_py.analysis.overview.library import LibraryRow, library_row
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import Report, silent
-from rcv_py.base.text import Message
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import facts_about
@@ -85,10 +83,7 @@ def _build(path: Path, waves: str, *, workers: int | None = 0, cache: CaptureCac
         trace = open_trace(path, cache=cache)
         with Reducer(trace, workers=workers) as found:
             costs = explained_costs_from(found, waves)
-        duration_ns, said = launch_ns(trace, costs), tuple(map(str, trace.problems))
-        if isnan(duration_ns) and (kernel := facts_about(trace).kernel) is not None and kernel.ns > 0:
-            text = "{0} gives the launch a duration that its cycles do not have at any clock: it is not used."
-            said = (*said, Message(text, kernel.file))
+        duration_ns, doubt = launch_ns(trace, costs), table_doubt(costs.launch, facts_about(trace))
     except RcvError as error:
         return _unread(path, error)
     return Build(
@@ -98,7 +93,8 @@ def _build(path: Path, waves: str, *, workers: int | None = 0, cache: CaptureCac
         costs=costs,
         traced=len(trace.waves),
         duration_ns=duration_ns,
-        problems=said,
+        problems=tuple(map(str, trace.problems)),
+        doubt=doubt,
     )
 
 

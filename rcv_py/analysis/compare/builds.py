@@ -22,6 +22,7 @@ class Build(Value):
     traced: int = 0  # waves that the capture names
     duration_ns: float = NAN  # of the launch
     problems: tuple[str, ...] = ()
+    doubt: str = ""  # why the duration in the tables of the run is not used
     error: str = ""
 
     @property

@@ -28,6 +28,7 @@ from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, Workgroups
 from rcv_py.base.record import Record, Value
 from rcv_py.base.runs import ranges
+from rcv_py.base.text import Message
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import is_rate
@@ -94,6 +95,17 @@ def table_ns(launch: TracedLaunch | None, facts: RunFacts) -> int:
     ns = -1 if facts.kernel is None else facts.kernel.ns
     is_sure = launch is None or launch.doubt or ns <= 0 or is_rate(launch.duration * 1e9 / ns)
     return ns if is_sure else -1
+
+
+def table_doubt(launch: TracedLaunch | None, facts: RunFacts) -> str:
+    """Return why the duration in the tables of the run is not used, as a sentence; "" if it may be used."""
+    if (kernel := facts.kernel) is None:
+        return ""
+    if kernel.ends_early:
+        text = "{0} has the launch end no later than it begins: its duration is not used."
+        return Message(text, kernel.file)
+    text = "{0} gives the launch a duration that its cycles do not have at any clock: it is not used."
+    return Message(text, kernel.file) if kernel.ns > 0 > table_ns(launch, facts) else ""
 
 
 def chance(launch: TracedLaunch, rng: np.random.Generator) -> float:

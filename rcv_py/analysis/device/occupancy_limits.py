@@ -250,10 +250,10 @@ def _of_dispatch(trace: Trace) -> KernelResources | None:
     """The capture's own facts about a launch of this kernel, None without."""
     known = [one for one in trace.dispatches if one.vgprs or one.lds_size]
     for launch in [one for one in known if one.name and one.name in trace.kernel_name] or known:
-        sizes = {"vgprs": launch.vgprs or -1, "sgprs": launch.sgprs or -1, "lds": launch.lds_size}
-        sizes |= {"accum_vgprs": 0, "scratch": -1}
-        threads = launch.workgroup_size
-        return KernelResources(launch.name, -1, **sizes, workgroup=threads, grid=(0, 0, 0), file=TRACE)
+        vgprs, sgprs, lds, threads = launch.vgprs, launch.sgprs, launch.lds_size, launch.workgroup_size
+        return KernelResources(
+            launch.name, -1, vgprs or -1, 0, sgprs or -1, lds, -1, threads, (0, 0, 0), TRACE
+        )
     return None
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from rcv_py.analysis.compare.costs import launch_of, table_ns
+from rcv_py.analysis.compare.costs import launch_of, table_doubt, table_ns
 from rcv_py.analysis.core.occupancy import all_resident
 from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
@@ -54,6 +54,7 @@ class LibraryRow(Value):
     fit: int = -1  # waves of a SIMD that fit, -1 if unknown
     most_fit: int = -1  # wave slots of a SIMD of the device
     limiter: str = ""  # occupancy limiter, "" if nothing limits
+    doubt: str = ""  # why the duration in the tables of the run is not used
     has_occupancy: bool = False
     has_costs: bool = False  # the capture has executions and cycles
     isa: str = ""  # fingerprint of the instructions
@@ -106,6 +107,7 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
         duration=cycles,
         span=-1 if numbers is None or doubt(trace) else numbers.end - numbers.begin,
         duration_ns=float(ns),
+        doubt="" if facts is None else table_doubt(launch, facts),
         fit=-1 if limits is None else limits.waves,
         most_fit=-1 if limits is None else limits.cap,
         limiter="" if limits is None or limits.binding is None else limits.binding.name,

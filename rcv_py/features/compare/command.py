@@ -14,7 +14,7 @@ import numpy as np
 from rcv_py.analysis.compare.builds import Build, BuildStep, step
 from rcv_py.analysis.compare.changes import numbers, sides
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
+from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from, table_doubt
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.compare.work import work_costs
 from rcv_py.analysis.waves.populations import WORKING
@@ -25,12 +25,13 @@ from rcv_py.cli.answer import CommandAnswer, Facts, Part, TextTable, limited
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import all_captures, below, opened, refuse_for_one
 from rcv_py.cli.options.option import flag_of
-from rcv_py.cli.terminal import bold, complain, progress
+from rcv_py.cli.terminal import bold, complain, complaints, progress
 from rcv_py.features.compare import result
 from rcv_py.features.compare.library_result import SEVERAL_SCHEMA, trend_table
 from rcv_py.features.compare.options import CompareOptions
 from rcv_py.features.compare.program_command import compare_builds
 from rcv_py.formats.locate import CaptureForm, shape_of
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
 from rcv_py.results.places import with_short_places
 from rcv_py.results.table import ResultTable
@@ -67,7 +68,9 @@ def run(options: CompareOptions) -> CommandAnswer:
     )
     names = zip(("A", "B", "replicate"), traces, costs, strict=False)
     waves = waves_of(wanted, [(name, len(trace.waves), own) for name, trace, own in names])
-    about = {"traces": traces, "waves": waves}
+    known = zip(traces, costs, strict=True)
+    doubts = complaints((trace.name, table_doubt(own.launch, facts_about(trace))) for trace, own in known)
+    about = {"traces": traces, "waves": waves, "problems": doubts}
     is_open = found.verdict is Verdict.NOT_COMPARABLE
     undecided = Message("The gate cannot decide. {0}", found.judgement.sentence) if is_open else ""
     code = _gate(options.fail_on, [found.verdict], undecided, "both sides")
@@ -287,6 +290,7 @@ def sentences(rows: Sequence[BuildStep], root: Path) -> Iterator[Part]:
 
 
 def problems(found: Sequence[Build]) -> list[str]:
-    """Return the problems of captures, each sentence with the name of its capture."""
+    """Return the problems of captures, each sentence with the name of its capture; warn of durations."""
     said = ((one.name, text) for one in found for text in (*one.problems, one.error) if text)
-    return [Message("{0}: {1}", *words) for words in said]
+    doubts = complaints((one.name, one.doubt) for one in found)
+    return [*(Message("{0}: {1}", *words) for words in said), *doubts]

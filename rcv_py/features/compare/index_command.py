@@ -5,7 +5,7 @@ from rcv_py.base.markdown import md_text
 from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, TextTable
 from rcv_py.cli.opening import below, captures_below
-from rcv_py.cli.terminal import progress
+from rcv_py.cli.terminal import complaints, progress
 from rcv_py.export.report.files import library_page
 from rcv_py.features.compare.library_result import SCHEMA, library_table
 from rcv_py.features.compare.options import IndexOptions
@@ -30,6 +30,7 @@ def run(options: IndexOptions) -> CommandAnswer:
     table = library_table(rows, [below(root, row.path) for row in rows])
     left_out = len(paths) - len(chosen)
     errors = [f"{row.name}: {row.error}" for row in rows if row.error]
+    doubts = complaints((row.name, row.doubt) for row in rows)
     heading = Message("{0} below {1}", plural(len(rows), "capture"), root)
     heading += Message(", {0} of which cannot be opened", count(len(errors))) if errors else ""
     heading += Message("; {0} more were left out", count(left_out)) if left_out else ""
@@ -43,5 +44,5 @@ def run(options: IndexOptions) -> CommandAnswer:
             "markdown": lambda: f"# {md_text(heading)}\n\n{table.markdown()}",
             "html": lambda: library_page(heading, table),
         },
-        about={"names": [row.name for row in rows], "problems": [*closed, *errors]},
+        about={"names": [row.name for row in rows], "problems": [*closed, *errors, *doubts]},
     )

@@ -298,6 +298,7 @@ def _launch(row: _Row) -> KernelResources:
         grid=row.three("grid_size"),
         file=row.file,
         ns=end - begin if 0 <= begin < end else -1,
+        ends_early=0 <= end <= begin > 0,
     )
 
 

@@ -105,10 +105,14 @@ def test_the_document_names_the_first_that_takes_more(nights: Path) -> None:
     assert printed_json("trend", nights / "mon")["first_more"] is None
 
 
-@pytest.mark.parametrize(("ns", "known"), [(20_000, True), (1, False), (10**17, False)])
-def test_a_duration_of_a_table_that_no_clock_allows_is_not_known(
-    ns: int, known: bool, tmp_path: Path
-) -> None:
+NO_CLOCK = "run_kernel_trace.csv gives the launch a duration that its cycles do not have at any clock"
+TOO_EARLY = "run_kernel_trace.csv has the launch end no later than it begins"
+
+
+@pytest.mark.parametrize(
+    ("ns", "said"), [(20_000, ""), (1, NO_CLOCK), (10**17, NO_CLOCK), (0, TOO_EARLY), (-500, TOO_EARLY)]
+)
+def test_a_duration_of_a_table_that_no_clock_allows_is_not_known(ns: int, said: str, tmp_path: Path) -> None:
     folder = tmp_path / "a" / "ui_output_agent_1_dispatch_7"
     write_sample("matmul_small", folder)
     clock = folder / "realtime.json"
@@ -116,14 +120,19 @@ def test_a_duration_of_a_table_that_no_clock_allows_is_not_known(
     kernel = open_trace(folder).kernel_name
     head = "Dispatch_Id,Kernel_Name,Start_Timestamp,End_Timestamp,Grid_Size_X"
     (tmp_path / "a" / "run_kernel_trace.csv").write_text(f'{head}\n7,"{kernel}",1000,{1000 + ns},64\n')
-    document = printed_json("trend", folder, *HERE)
-    (row,) = document["captures"]
-    (indexed,) = printed_json("index", folder, *HERE)["captures"]
+    known = not said
+    commands = (("trend", *HERE), ("index", *HERE), ("compare", folder, "--by", "work"), ("info",))
+    runs = {name: run_anew(name, str(folder), *map(str, more), "--json") for name, *more in commands}
+    documents = {name: orjson.loads(one.out) for name, one in runs.items()}
+    (row,), (indexed,) = (documents[name]["captures"] for name in ("trend", "index"))
     assert row["duration_ns"] == indexed["duration_ns"] == (ns if known else None)
     assert (row["clock_mhz"] is not None) is known
-    said = "run_kernel_trace.csv gives the launch a duration that its cycles do not have at any clock"
-    assert any(said in text for text in document["about"]["problems"]) is not known
-    work = {one["name"] for one in printed_json("compare", folder, folder, "--by", "work")["rows"]}
+    for name, document in documents.items():
+        told = [text for text in document["about"]["problems"] if "run_kernel_trace.csv" in text]
+        assert len(told) == (0 if known else 1), name
+        assert all(said in text for text in told)
+        assert said in runs[name].err or name == "info"
+    work = {one["name"] for one in documents["compare"]["rows"]}
     assert ({"duration_ns", "clock_mhz"} <= work) is known
     assert "duration" in work
 
