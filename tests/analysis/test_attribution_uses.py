@@ -110,3 +110,24 @@ def test_waves_have_mates_where_they_live_at_once(begin: int, has_mates: bool) -
     waves = [first, second, other]
     trace = build.trace(build.code(TEXTS), waves)
     assert engine_stream(trace, waves).has_mates.tolist() == [has_mates, has_mates, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("global_inv scope:SCOPE_DEV", Cause.WAIT_CACHE),
+        ("global_wb scope:SCOPE_SYS", Cause.WAIT_CACHE),
+        ("global_wbinv scope:SCOPE_SYS", Cause.WAIT_CACHE),
+        ("buffer_inv sc1", Cause.WAIT_CACHE),
+        ("buffer_wbl2 sc0 sc1", Cause.WAIT_CACHE),
+        ("buffer_wbinvl1_vol", Cause.WAIT_CACHE),
+        ("buffer_gl0_inv", Cause.WAIT_CACHE),
+        ("buffer_gl1_inv", Cause.WAIT_CACHE),
+        ("s_dcache_wb", Cause.WAIT_CACHE),
+        ("global_load_dword v0, v1, s[2:3]", Cause.WAIT_LOAD),
+        ("global_store_dword v1, v0, s[2:3]", Cause.WAIT_STORE),
+        ("s_load_dword s0, s[2:3], 0x0", Cause.WAIT_SCALAR),
+    ],
+)
+def test_what_keeps_caches_is_no_load_and_no_store(text: str, form: Cause) -> None:
+    assert lines(build.code([text]), architecture_of(9, "gfx942")).form[0] == form

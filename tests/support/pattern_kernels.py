@@ -46,6 +46,7 @@ PATTERNS = {
     "waits-for-stores": loop("global_store_dword v1, v2, s[4:5]\ns_waitcnt vmcnt(0)\n" + ARITHMETIC),
     "hazard-nops": loop("v_mfma_f32_32x32x8_f16 v[16:31], v[4:5], v[6:7], v[16:31]\ns_nop 15\ns_nop 1"),
     "atomics": loop("global_atomic_add v3, v1, v2, s[4:5] glc\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v4, v3, v2"),
+    "cache-maintenance": loop("buffer_wbl2 sc1\ns_waitcnt vmcnt(0)\n" + ARITHMETIC),
     "scratch-spills": loop(
         "scratch_store_dword off, v2, s32 offset:16\nscratch_load_dword v3, off, s32 offset:16\n"
         "s_waitcnt vmcnt(0)\nv_add_u32_e32 v2, v3, v2"

@@ -104,6 +104,7 @@ class Cause(IntEnum):
         "it is s_endpgm, and operations of the wave that nothing had waited for were in flight")
     LAUNCH = 26, _certain("before the first instruction", "the wave had just been launched",
         "nothing was issued by the wave before")
+    WAIT_CACHE = 27, _replayed("cache maintenance", "a cache was not invalidated or written back yet")
 # fmt: on
 
 

@@ -40,10 +40,11 @@ _FORMS: tuple[tuple[re.Pattern[str], Cause], ...] = tuple(
         (r"(ds|lds)_", Cause.WAIT_LDS),
         (r"s_sendmsg|s_(get_barrier|barrier)", Cause.WAIT_MESSAGE),
         (r"exp", Cause.WAIT_EXPORT),
+        (r"s_dcache|(buffer|global)_(inv|wb|gl\d)", Cause.WAIT_CACHE),
         (r"s_", Cause.WAIT_SCALAR),
         (r"tensor_|\S*(load_lds|async)|(t?buffer|global)_load.*\blds\b", Cause.WAIT_DMA),
         (r"\S*_(atomic|cmpswap)", Cause.WAIT_ATOMIC),
-        (r"\S*(_store|_wb)", Cause.WAIT_STORE),
+        (r"\S*_store", Cause.WAIT_STORE),
         (r"", Cause.WAIT_LOAD),
     )
 )

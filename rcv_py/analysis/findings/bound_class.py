@@ -183,7 +183,8 @@ _SHORT: dict[str, Callable[[LoadNumbers], str]] = {
 }
 
 _C = Cause
-VECTOR_MEMORY = (_C.WAIT_LOAD, _C.WAIT_STORE, _C.WAIT_DMA, _C.WAIT_ATOMIC, _C.MEMORY_QUEUE, _C.OPERAND_READ)
+_WAITS = (_C.WAIT_LOAD, _C.WAIT_STORE, _C.WAIT_DMA, _C.WAIT_ATOMIC, _C.WAIT_CACHE)
+VECTOR_MEMORY = (*_WAITS, _C.MEMORY_QUEUE, _C.OPERAND_READ)
 
 
 def requested_bytes(inputs: FindingInputs) -> np.ndarray:

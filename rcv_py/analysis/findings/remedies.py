@@ -195,6 +195,7 @@ LIMITS: Mapping[str, tuple[Plays, ...]] = {
             "serial-cross-lane-chain",
             "waits-for-stores",
             "atomics",
+            "cache-maintenance",
             "scratch-spills",
         ),
         (_at_once,),

@@ -54,6 +54,7 @@ WAIT_PATTERNS = (  # Cause, or SCRATCH, and the name of the finding
     (Cause.WAIT_SCALAR, "exposed-scalar-load"),
     (Cause.WAIT_STORE, "waits-for-stores"),
     (Cause.WAIT_ATOMIC, "atomics"),
+    (Cause.WAIT_CACHE, "cache-maintenance"),
     (SCRATCH, "scratch-spills"),
 )
 

@@ -168,7 +168,8 @@ def seen(stream: TokenStream) -> Seen:
     for unit in MEMORY:
         depth[unit] = _pipe(stream, unit, hold)
     _vector(stream, hold)
-    is_store = (lines.form == Cause.WAIT_STORE) & (lines.step < 4)
+    writes = [text.startswith("global_wb") for text in lines.texts]
+    is_store = ((lines.form == Cause.WAIT_STORE) | np.array(writes, dtype=bool)) & (lines.step < 4)
     order = np.where(lines.unit == VMEM, np.where(is_store, 2, 1), np.where(is_lds, 3, 0))
     service = _service(stream, np.where(lines.unit == VMEM, moves, 0), hold, depth[VMEM])
     return Seen(hold=hold, depth=depth, service=service, moves=moves, order=order)
