@@ -6,7 +6,7 @@ capture of its first bytes meanwhile.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -21,7 +21,7 @@ from rcv_py.base.errors import Cancelled, NotATrace, RcvError, TraceError
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.base.text import Message
-from rcv_py.formats.input.files import mark_of
+from rcv_py.formats.input.files import mark_of, read_bytes
 from rcv_py.formats.isa.processes import candidates, unanswered
 from rcv_py.formats.packed.capture import write_packed
 from rcv_py.formats.raw import kept
@@ -244,10 +244,27 @@ class _Engines:
             self.problems.fail(name, Message(text, name, error), hint, Affects.WAVES)
 
 
+def _once(capture: RawCapture, engines: Sequence[Engine], problems: Problems) -> list[Engine]:
+    """The engines whose streams differ: no two have all at the same cycles.  A Problem reports each copy."""
+    size, different = {one.name: one.size for one in capture.streams}, list[Engine]()
+    for one in sorted(engines, key=attrgetter("se")):
+        alike = [
+            twin for twin in different if size[twin.name] == size[one.name] and len(one.stream.occupancy.time)
+        ]
+        own = read_bytes(capture.folder, one.name) if alike else b""
+        twin = next((twin for twin in alike if read_bytes(capture.folder, twin.name) == own), None)
+        if twin is None:
+            different.append(one)
+            continue
+        text = "{0} has the same bytes as {1}, so it is a copy and not another shader engine: it is left out."
+        problems.fail(one.name, Message(text, one.name, twin.name), HINT, Affects.WAVES)
+    return different
+
+
 def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Assembled:
     problems, before = Problems(), unanswered()
     capture.report_problems(problems)
-    engines = of_one_gpu(found.engines, problems)
+    engines = _once(capture, of_one_gpu(found.engines, problems), problems)
     objects = objects_of(capture.folder, capture.codes, capture.sidecars, engines[0].stream.gfxip)
     problems += objects.problems
     problems += found.problems

@@ -176,6 +176,22 @@ def test_a_stream_of_another_gpu_is_left_out(tmp_path: Path) -> None:
     assert said == [f"{other.name} is a stream of gfx9, and the others are of gfx11: it is left out."]
 
 
+@pytest.mark.parametrize("name", ALONE)
+def test_a_copy_of_a_stream_under_another_engine_counts_once(tmp_path: Path, name: str) -> None:
+    first, *_ = copied(name, tmp_path)
+    before = open_trace(tmp_path)
+    copy = tmp_path / "1_0_shader_engine_7_1.att"
+    copy.write_bytes(first.read_bytes())
+    trace = open_trace(tmp_path)
+    assert len(trace.waves) == len(before.waves) > 0
+    assert np.array_equal(trace.code.hits, before.code.hits)
+    assert len(trace.occupancy) == len(before.occupancy)
+    (said,) = (problem.text for problem in trace.problems if problem.where == copy.name)
+    assert said.startswith(f"{copy.name} has the same bytes as {first.name}, so it is a copy")
+    copy.write_bytes(first.read_bytes() + bytes(8))  # one with the same waves, but not the same file
+    assert not any("same bytes" in problem.text for problem in open_trace(tmp_path).problems)
+
+
 def test_code_of_another_gpu_explains_nothing(tmp_path: Path) -> None:
     copied("gfx11", tmp_path)
     (code,) = tmp_path.glob("*.out")
