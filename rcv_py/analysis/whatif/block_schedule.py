@@ -1,7 +1,7 @@
 """Rate the instruction order of hot blocks: the order that ran against the best order found."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -64,9 +64,7 @@ def block_schedules(
     first, and then long ones.
     """
     table = blocks(trace.code, jumps)
-    of_code = lines(trace.code, trace.architecture)
     costs = block_costs(table, trace.code, code)
-    latency = _latencies(of_code, known)
     whole = max(1, int(costs.cost.sum()))
     rows = np.argsort(-costs.cost, kind="stable")[:MAX_BLOCKS]
     is_worth = (costs.cost >= LEAST * whole) & (costs.hits > 0)
@@ -74,12 +72,7 @@ def block_schedules(
         rows = np.lexsort((-costs.lines, -loops(table).depth_of_block))[:MAX_STATIC]
         is_worth[:] = True
     found = []
-    for at in rows[is_worth[rows]].tolist():
-        if not _is_known(trace, table, at):
-            continue
-        checkpoint()
-        own = range(int(table.first[at]), int(table.stop[at]))
-        work = _work(code, of_code, latency, own, _before_barriers(trace, own))
+    for at, work in _works(trace, code, table, known, rows[is_worth[rows]].tolist()):
         if len(work) > 1:
             found.append(_schedule(table, at, work, int(costs.hits[at]), int(costs.cost[at])))
     return tuple(found)
@@ -91,24 +84,25 @@ def block_lengths(trace: Trace) -> np.ndarray:
     They are those of one wave alone, of a single-block loop in its steady state; nan where operands are
     unknown.
     """
-    table, of_code = blocks(trace.code), lines(trace.code, trace.architecture)
-    latency = _latencies(of_code, WaitLatency.empty())
+    table = blocks(trace.code)
     loops_itself = set(table.edge_from[table.edge_from == table.edge_to].tolist())
     found = np.full(len(table), np.nan)
-    for at in range(len(table)):
-        if not _is_known(trace, table, at):
-            continue
-        checkpoint()
-        own = range(int(table.first[at]), int(table.stop[at]))
-        work = _work(trace.code, of_code, latency, own, _before_barriers(trace, own))
+    for at, work in _works(trace, trace.code, table, WaitLatency.empty(), range(len(table))):
         found[at] = length(work, range(len(work)), TURNS if at in loops_itself else 1) if len(work) else 0
     return found
 
 
-def _is_known(trace: Trace, table: Blocks, at: int) -> bool:
-    """Whether the order of a block can be rated."""
-    first, stop = int(table.first[at]), int(table.stop[at])
-    return stop - first <= MAX_INSTRUCTIONS and not trace.code.is_unreadable[first:stop].any()
+def _works(
+    trace: Trace, code: CodeTable, table: Blocks, known: WaitLatency, chosen: Iterable[int]
+) -> Iterator[tuple[int, BlockInstructions]]:
+    """Yield the work of the chosen blocks whose order can be rated."""
+    of_code = lines(trace.code, trace.architecture)
+    latency = _latencies(of_code, known)
+    for at in chosen:
+        own = range(int(table.first[at]), int(table.stop[at]))
+        if len(own) <= MAX_INSTRUCTIONS and not trace.code.is_unreadable[own.start : own.stop].any():
+            checkpoint()
+            yield at, _work(code, of_code, latency, own, _before_barriers(trace, own))
 
 
 def _schedule(table: Blocks, at: int, work: BlockInstructions, hits: int, cost: int) -> BlockSchedule:

@@ -466,10 +466,7 @@ def facts(inputs: Inputs) -> dict[str, Any]:
     if len(loops.phases):
         shares = zip(PHASES, loops.phases.shares.tolist(), loops.phases.stall_shares, strict=True)
         phases = {
-            name: {
-                "share_of_wave_cycles": round(share, 6),
-                "stall_share_of_phase": None if stall is None else round(stall, 6),
-            }
+            name: {"share_of_wave_cycles": round(share, 6), "stall_share_of_phase": stall and round(stall, 6)}
             for name, share, stall in shares
         }
     return {
