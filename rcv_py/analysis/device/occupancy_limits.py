@@ -250,10 +250,11 @@ def _of_dispatch(trace: Trace) -> KernelResources | None:
     """The capture's own facts about a launch of this kernel, None without."""
     known = [one for one in trace.dispatches if one.vgprs or one.lds_size]
     for launch in [one for one in known if one.name and one.name in trace.kernel_name] or known:
-        vgprs, sgprs, lds, threads = launch.vgprs, launch.sgprs, launch.lds_size, launch.workgroup_size
+        vgprs, sgprs, threads = launch.vgprs or -1, launch.sgprs or -1, launch.workgroup_size
         return KernelResources(
-            launch.name, -1, vgprs or -1, 0, sgprs or -1, lds, -1, threads, (0, 0, 0), TRACE
-        )
+            launch.name, dispatch=-1, vgprs=vgprs, accum_vgprs=0, sgprs=sgprs, lds=launch.lds_size,
+            scratch=-1, workgroup=threads, grid=(0, 0, 0), file=TRACE,
+        )  # fmt: skip
     return None
 
 
