@@ -76,9 +76,9 @@ def begin_start() -> None:
 
 
 def end_start() -> None:
-    """Exclude the objects of the start from garbage collection: they live as long as the program.
+    """Exclude the objects of the start from garbage collection: they live as long as the first window.
 
-    For a process with one window, which collects the rest itself in its own thread; no other thread may.
-    Frozen objects are never freed.
+    For a process that collects the rest itself in the thread of its windows; no other thread may.
+    Frozen objects in cycles are not freed before `gc.unfreeze`.
     """
     gc.freeze()

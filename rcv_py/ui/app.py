@@ -120,6 +120,8 @@ class App(Value):
         self.ui.tasks.close()
         self.window.deleteLater()
         self.qt.sendPostedEvents(self.window, QtCore.QEvent.Type.DeferredDelete)
+        for other in self.windows.apps[:1]:
+            other.ui.tasks.collect_closed()
 
 
 class Windows(QObject):

@@ -1,6 +1,8 @@
 """Several windows of one program: each with its capture, all with the same settings."""
 
+import gc
 from collections.abc import Iterator
+from weakref import ref
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -53,6 +55,17 @@ def test_a_new_window_has_the_same_settings_and_goes_alone(app: App, qtbot: QtBo
     app.ui.commands.run("view.theme")  # widgets of the other one would break here
     assert app.ui.theme.is_dark is was_dark
     assert app.window.isVisible()
+
+
+def test_a_closed_window_is_freed_while_the_others_rest(app: App, qtbot: QtBot) -> None:
+    """Also the one of the start, whose objects are frozen."""
+    app.ui.commands.run("file.new_window")
+    gc.freeze()
+    settle(app)
+    left = [(ref(one.window), ref(one.ui.session)) for one in others(app)]
+    others(app)[0].ui.commands.run("file.close_window")
+    qtbot.waitUntil(lambda: not any(part() for one in left for part in one))
+    assert len(left) == 1
 
 
 def test_quit_closes_every_window(qtbot: QtBot) -> None:

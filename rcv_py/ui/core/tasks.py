@@ -133,6 +133,11 @@ class Tasks(QObject):
         """Return whether a job of an owner is unanswered."""
         return bool(self._newest.get(owner))
 
+    def collect_closed(self) -> None:
+        """Collect what a closed window left once nothing runs: even the first, made with the program."""
+        gc.unfreeze()
+        self._sweep_all.start()
+
     def close(self) -> None:
         """Drop waiting jobs, and wait for the running jobs to reach a checkpoint."""
         if self._is_closed:
