@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import product
+from pathlib import Path
 
 import pytest
 from PySide6 import QtWidgets
@@ -20,7 +21,7 @@ from rcv_py.ui.shell.layouts import LAYOUTS
 from rcv_py.ui.shell.toolbar import MAX_SIBLINGS
 from rcv_py.ui.timeline.time_plot import TimePlot
 from rcv_py.ui.widgets.legend import Legend
-from tests.ui.window import menus_of, settle, show_panel
+from tests.ui.window import menus_of, settings_in, settle, show_panel, window
 
 IS_PAINTED = True  # legends name what is painted
 CONTROLS = (
@@ -185,6 +186,19 @@ def test_the_text_of_the_whole_window_grows(app: App) -> None:
     finally:
         settings["look.text_size"] = 0
     assert measured() == usual
+
+
+def test_the_bars_of_a_start_have_the_kept_text_size(tmp_path: Path) -> None:
+    """As everything below them has: they are made before the window has its style."""
+    store = settings_in(tmp_path)
+    store.setValue("look/text_size", 14)
+    with window(store) as made:
+        top, below = made.window.top_bar, made.window.status
+        parts = (made.window.menu_bar, top.field, top.capture, below)
+        sizes = [part.font().pointSizeF() for part in parts]
+        made.ui.settings["look.text_size"] = 0
+        usual = QtWidgets.QLabel().font().pointSizeF()
+        assert sizes == [usual + 14] * len(parts)
 
 
 def test_whoever_has_the_focus_shows_it(app: App) -> None:

@@ -51,6 +51,8 @@ class Theme(QObject):
         families = QFontDatabase.families() if QGuiApplication.instance() else []
         usual = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()
         self.mono_family = next((name for name in MONOSPACE if name in families), usual)
+        if isinstance(app := QApplication.instance(), QApplication):  # bars made before keep their size
+            set_text_size(app, settings["look.text_size"])
         self._build()
 
     def role(self, name: str) -> QColor:
