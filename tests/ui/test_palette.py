@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QMenu
 
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.palette import Item
-from tests.ui.window import settle
+from tests.ui.window import SAMPLES, settle
 
 
 def found(app: App, text: str) -> list[Item]:
@@ -63,6 +64,17 @@ def test_a_pasted_source_place_of_another_machine_is_found(app: App) -> None:
         item = next(item for item in found(app, text) if item.icon == "file")
         item.run()
         assert session.selection.value.source == (number, 7)
+
+
+def test_another_capture_closes_what_offers_places_of_this_one(app: App) -> None:
+    """A capture comes when it has been read: meanwhile the palette, or a menu of a row, may be open."""
+    palette, menu = app.window.palette_, QMenu(app.window.workspace.docks["isa"])
+    app.window.opener.open(SAMPLES / "placeholder")
+    palette.open(f"line {len(app.ui.session.trace.value.code) - 1}")
+    menu.popup(QPoint())
+    settle(app)
+    assert not palette.isVisible()
+    assert not menu.isVisible()
 
 
 def test_instructions_come_by_falling_cost(app: App) -> None:

@@ -472,6 +472,9 @@ class MainWindow(QMainWindow):
         trace = self.ui.session.trace.value
         for dock in self.workspace.docks.values():
             dock.mend()
+        for popup in self.findChildren(QWidget):  # a menu or the palette: entries of another capture
+            if popup.windowType() is Qt.WindowType.Popup and popup.isVisible():
+                popup.close()
         title = self.program if trace is None else f"{visible(trace.title)} – {self.program}"
         self.setWindowTitle(shown(title))
         if trace is None:
