@@ -138,7 +138,8 @@ class Windows(QObject):
         """Make a hidden window; if a capture opens at once, make the panels that will be visible."""
         session = Session()
         settings = Settings(self._store, self.apps[0].ui.settings if self.apps else None)
-        speak_as_set(self._qt, str(settings["look.language"]))
+        if not self.apps:  # else the windows that are open would be in two languages
+            speak_as_set(self._qt, str(settings["look.language"]))
         scheduler, theme = Scheduler(session), Theme(settings)
         ui = UiContext(
             session=session, scheduler=scheduler, theme=theme, settings=settings, commands=Commands(),

@@ -7,6 +7,8 @@ from weakref import ref
 import pytest
 from pytestqt.qtbot import QtBot
 
+from rcv_py.base.settings import SYSTEM
+from rcv_py.base.text import speak, spoken_language
 from rcv_py.state.single_instance import OpenRequest
 from rcv_py.ui.app import App, Windows
 from tests.support.window_fixtures import Reused
@@ -55,6 +57,18 @@ def test_a_new_window_has_the_same_settings_and_goes_alone(app: App, qtbot: QtBo
     app.ui.commands.run("view.theme")  # widgets of the other one would break here
     assert app.ui.theme.is_dark is was_dark
     assert app.window.isVisible()
+
+
+def test_a_language_chosen_meanwhile_waits_for_the_next_start(app: App) -> None:
+    """What is shown later in the first window would be in the new one, beside its old texts."""
+    before = spoken_language()
+    app.ui.settings["look.language"] = "zh_CN"
+    try:
+        app.ui.commands.run("file.new_window")
+        assert spoken_language() == before
+    finally:
+        app.ui.settings["look.language"] = SYSTEM
+        speak(None)
 
 
 def test_a_closed_window_is_freed_while_the_others_rest(app: App, qtbot: QtBot) -> None:
