@@ -10,14 +10,15 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import count, short_count, translated
 from rcv_py.ui.core.plain_text import MIDDLE_RIGHT, draw_text, show_tip
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme, paint_focus
 from rcv_py.ui.timeline.items import round_step
 
-LEFT, RIGHT = 52, 12  # px next to the bars
+LEFT, NARROW, RIGHT = 52, 8, 12  # px next to the bars, with and without numbers
 GAP_FROM_PX = 4  # minimum width of a bar with a gap to the next bar
 MIN_BAR_PX = 2.0  # a single bar among thousands must be visible
 LABEL_GAP = 6
-GRID_LINES = 4
+GRID_LINES, LINE_PX = 4, 16  # at most, where there is room for their numbers
 MARK_PX = 3  # px below the axis
 TICK_PX = 70  # px that a tick with its number needs
 
@@ -30,15 +31,15 @@ class BarChart(QWidget):
     chosen = Signal(int)  # bar
 
     def __init__(
-        self, theme: Theme, name: str, *, top: int = 8, bottom: int = 36, left: int = LEFT, widest: int = 9999
+        self, theme: Theme, name: str, *, top: int = 8, bottom: int = 36, height: int = 0, widest: int = 9999
     ) -> None:
-        """`top`, `bottom` and `left` are px around the bars, `widest` the maximum px of a bar.
+        """`top` and `bottom` are px around the bars for usual text, `widest` the maximum px of a bar.
 
-        There is no grid if the left margin is too narrow for a number.
+        If a `height` is given it is fixed, and there is no grid with numbers at the left.
         """
         super().__init__()
         self._theme = theme
-        self._top, self._bottom, self._left, self._widest = top, bottom, left, widest
+        self._usual, self._widest = (top, bottom, NARROW if height else LEFT, height), widest
         self.parts = np.zeros((0, 0), dtype=np.int64)  # [bars, parts]
         self.totals = np.zeros(0, dtype=np.int64)
         self.colors: tuple[Color, ...] = ()
@@ -48,7 +49,15 @@ class BarChart(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(translated(name))
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._fit_text)
+        self._fit_text()
+
+    def _fit_text(self) -> None:
+        self._top, self._bottom, self._left, height = map(grown, self._usual)
+        if height:
+            self.setFixedHeight(height)
+        self.updateGeometry()
+        self.update()
 
     def show_parts(self, parts: np.ndarray, colors: Sequence[Color]) -> None:
         """Show other bars: parts from the bottom up, numbers [bars, parts], and the colour of each part."""
@@ -115,7 +124,7 @@ class BarChart(QWidget):
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), self._theme.role("canvas"))
             if len(self):
-                if self._left >= LEFT:
+                if not self._usual[-1]:
                     self._paint_grid(painter)
                 if self.hover >= 0:
                     hovered = self._column((self.hover, self.hover + 1))
@@ -132,14 +141,14 @@ class BarChart(QWidget):
         """Draw the axis, and marks on the bars."""
 
     def _paint_grid(self, painter: QPainter) -> None:
-        area, highest = self.area, self._highest
-        for value in range(0, int(highest) + 1, nice(highest / GRID_LINES)):
+        area, highest, line = self.area, self._highest, grown(LINE_PX)
+        for value in range(0, int(highest) + 1, nice(highest * max(1 / GRID_LINES, line / area.height()))):
             y = area.bottom() - value / highest * area.height()
             painter.setPen(self._theme.role("grid"))
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(self._theme.role("muted"))
             text = count(value) if value < 10_000 else re.sub(r"\.0+(?=\D|$)", "", short_count(value))
-            draw_text(painter, QRectF(0, y - 8, LEFT - LABEL_GAP, 16), MIDDLE_RIGHT, text)
+            draw_text(painter, QRectF(0, y - line / 2, grown(LEFT) - LABEL_GAP, line), MIDDLE_RIGHT, text)
 
     def _column(self, bars: tuple[int, int]) -> QRectF:
         left, right = (self.x_of(min(bar, len(self))) for bar in bars)
@@ -192,7 +201,7 @@ class BarChart(QWidget):
 
     def round_numbers(self, low: int, high: int) -> range:
         """Return round numbers from `low` to `high`, about as many as fit on an axis."""
-        step = nice((high - low) / max(self.area.width() / TICK_PX, 1))
+        step = nice((high - low) / max(self.area.width() / grown(TICK_PX), 1))
         return range(-(-low // step) * step, high + 1, step)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -11,6 +11,7 @@ from rcv_py.analysis.cost.distribution import DistributionView, Spread
 from rcv_py.base.text import Message, count, join_texts, percent, plural, translated
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.spoken import NOTHING
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.plot.bar_chart import LABEL_GAP, BarChart
@@ -31,8 +32,7 @@ class DistributionChart(BarChart):
     def __init__(self, theme: Theme, *, is_small: bool = False) -> None:
         name = "Histogram of the hits of the selected instruction"
         if is_small:
-            super().__init__(theme, name, top=4, bottom=18, left=8, widest=MAX_BAR_PX)
-            self.setFixedHeight(SMALL_PX)
+            super().__init__(theme, name, top=4, bottom=18, widest=MAX_BAR_PX, height=SMALL_PX)
         else:
             super().__init__(theme, name, top=34)
         self._is_small = is_small
@@ -136,7 +136,7 @@ class DistributionChart(BarChart):
             left = min(max(x - width / 2, 2.0), self.width() - width - 2.0)
             line = next((at for at, end in enumerate(free) if left > end), None)
             if line is not None:
-                draw_text(painter, QPointF(left, area.top() - 20 - 14 * line + metrics.ascent()), text)
+                draw_text(painter, QPointF(left, area.top() - grown(20 + 14 * line) + metrics.ascent()), text)
                 free[line] = left + width + LABEL_GAP
 
     def _ticks(self) -> list[float]:
