@@ -21,7 +21,7 @@ def schema_sections() -> list[str]:
 
 def _section(schema: Schema) -> list[str]:
     lines = [f"## {schema.id}", "", f"`rcv {schema.command}`: {schema.meaning}", ""]
-    variants = schema.as_json().get("oneOf") or [schema.as_json()]
+    variants = schema.as_json().get("anyOf") or [schema.as_json()]
     for variant in variants:
         if len(variants) > 1:
             lines += [f"### {schema.name}: {variant['description'].rstrip('.')}", ""]

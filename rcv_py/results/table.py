@@ -398,7 +398,7 @@ class Schema(Value):
         }
         if not self.forms:
             return {**self._record(self.meaning, self.fields), **head}
-        return {**head, "oneOf": [self._record(form.words[:], form.fields) for form in self.forms]}
+        return {**head, "anyOf": [self._record(form.words[:], form.fields) for form in self.forms]}
 
     def _record(self, words: str, fields: tuple[Field, ...]) -> Shape:
         return json_types.record(words, {**envelope(self.id), **shapes(fields)}, optional(fields))

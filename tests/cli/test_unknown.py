@@ -202,8 +202,11 @@ def test_nothing_is_predicted_of_instructions_that_nobody_could_read(tmp_path: P
     assert json.loads(run("whatif", str(folder), "--json").out)["experiments"] == []
 
 
-def test_costs_of_no_instructions_are_not_zero() -> None:
-    assert run("hotspot", str(sample_path("placeholder"))).out == "The capture has no instructions.\n"
+@pytest.mark.parametrize("words", ["hotspot", "registers", "registers --by instruction"])
+def test_costs_of_no_instructions_are_not_zero(words: str) -> None:
+    command, *more = words.split()
+    found = run(command, str(sample_path("placeholder")), *more)
+    assert found.out == "The capture has no instructions.\n"
 
 
 def test_a_range_without_waves_says_nothing_about_timelines() -> None:

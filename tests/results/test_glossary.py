@@ -70,7 +70,7 @@ def fields(shape: Mapping[str, Any], place: str) -> Iterator[tuple[str, str, dic
     for key in ("items", "additionalProperties"):
         if isinstance(shape.get(key), dict):
             yield from fields(shape[key], place)
-    for form in shape.get("oneOf", ()):
+    for form in (*shape.get("oneOf", ()), *shape.get("anyOf", ())):
         yield from fields(form, place)
 
 

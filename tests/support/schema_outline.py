@@ -11,7 +11,7 @@ def outline(schema: dict[str, Any]) -> dict[str, str]:
 
 
 def _lines(shape: dict[str, Any], place: str) -> Iterator[tuple[str, str]]:
-    for at, variant in enumerate(shape.get("oneOf", ())):
+    for at, variant in enumerate(shape.get("anyOf", shape.get("oneOf", ()))):
         yield from _lines(variant, f"{place}|{at}")
     required = set(shape.get("required", ()))
     for name, below in shape.get("properties", {}).items():

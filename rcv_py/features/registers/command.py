@@ -9,6 +9,7 @@ from rcv_py.features.registers import result
 from rcv_py.features.registers.options import RegistersOptions
 from rcv_py.features.registers.result import METHOD, SCHEMA
 from rcv_py.model.trace import Trace
+from rcv_py.results.common import NO_INSTRUCTIONS
 from rcv_py.results.places import placed_facts
 from rcv_py.results.table import ResultTable
 from rcv_py.work.occupancy import limits_of
@@ -30,7 +31,7 @@ def run(options: RegistersOptions) -> CommandAnswer:
         SCHEMA,
         lambda: result.register_facts(limits),
         footer=lambda _: ["", *filter(None, (limits.next_step, METHOD))],
-        why_none="" if len(table) else why_not_known(trace),
+        why_none="" if len(table) else why_not_known(trace) or ("" if len(trace.code) else NO_INSTRUCTIONS),
     )
 
 

@@ -41,6 +41,7 @@ ROWS = Spec(
     common.COSTS[0],
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
+    nothing=common.NO_INSTRUCTIONS,
 )
 PROGRAM_ROWS = ROWS.but(fields=tuple(field for field in ROWS.fields if field.name != "hits"))
 PLACE = Spec(
