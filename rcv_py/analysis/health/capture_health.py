@@ -64,7 +64,7 @@ def health_notes(
         None if match is None else missing.wrong_code(trace, match),
         buffer(trace, ends),
         missing.lost_files(trace, unread),
-        None if lost is None else missing.unmatched(trace, lost),
+        missing.unmatched(trace, lost),
         None if lost is None else missing.contradicted(trace, lost),
         hardly_ran(trace),
         None if ways is None else left_early(ways),

@@ -156,10 +156,7 @@ def placeholder(trace: Trace) -> HealthNote | None:
         remedy = Message(text, cu)
         settings = {"att_shader_engine_mask": engine_mask(lives.se[unit == cu])}
         settings |= {"att_target_cu": cu} if cu <= MAX_TARGET else {}
-    texts = {"title": title, "consequence": consequence, "remedy": remedy}
-    return HealthNote(
-        "placeholder", severity=Severity.ERROR, evidence=tuple(evidence), settings=settings, **texts
-    )
+    return HealthNote("placeholder", title, tuple(evidence), consequence, remedy, Severity.ERROR, settings)
 
 
 def unreadable(trace: Trace) -> HealthNote | None:
@@ -212,8 +209,7 @@ def not_traced(trace: Trace) -> HealthNote | None:
     else:
         return None
     rows = (number("instructions with rows", len(trace.code)),)
-    texts = {"title": title, "consequence": consequence, "remedy": remedy}
-    return HealthNote(name, severity=Severity.INFO, evidence=rows, settings=settings, **texts)
+    return HealthNote(name, title, rows, consequence, remedy, Severity.INFO, settings)
 
 
 NOTABLE = 0.01  # of the cycles: more changes the ranking of lines
@@ -281,22 +277,25 @@ NOT_CAPTURED = (
 )
 
 
-def unmatched(trace: Trace, lost: Unmatched) -> HealthNote | None:
-    """Return a note if executed instructions match no line of the code, which may itself be unreadable."""
-    (executions, cycles), (every, all_cycles) = lost.lost[:2].tolist(), lost.all[:2].tolist()
-    if not executions:
+def unmatched(trace: Trace, lost: Unmatched | None) -> HealthNote | None:
+    """Return a note if executions match no line of the code; if no wave was read, only if it has none."""
+    is_serious, evidence = True, [number("lines of the code", 0)]
+    if lost is not None:
+        (executions, cycles), (every, all_cycles) = lost.lost[:2].tolist(), lost.all[:2].tolist()
+        if not executions:
+            return None
+        is_serious = cycles > NOTABLE * all_cycles
+        share = Message("{0} ({1} of the latency)", count(cycles), percent(cycles, all_cycles))
+        their_cycles, waves = Measured("their cycles", cycles, share), number("waves", lost.waves)
+        evidence = [part("instructions", executions, every), their_cycles, waves]
+    elif len(trace.code) or not len(trace.waves):
         return None
     no_code = (str(it) for it in trace.problems if Affects.CODE in it.affects and not len(trace.code))
-    share = Message("{0} ({1} of the latency)", count(cycles), percent(cycles, all_cycles))
     return HealthNote(
         name="unmatched",
-        severity=Severity.ERROR if cycles > NOTABLE * all_cycles else Severity.WARNING,
+        severity=Severity.ERROR if is_serious else Severity.WARNING,
         title="Executed instructions match no line of the code",
-        evidence=(
-            part("instructions", executions, every),
-            Measured("their cycles", cycles, share),
-            number("waves", lost.waves),
-        ),
+        evidence=tuple(evidence),
         consequence="Their cycles are charged to no instruction and no source line.",
         remedy=next(no_code, NOT_CAPTURED),
     )

@@ -46,6 +46,7 @@ class LibraryRow(Value):
     replicate: str = ""  # name of the first capture in the library with the same instructions
     noise: float = -1.0  # difference per execution from that replicate, 0.05 is 5 %; -1 if unknown
     error: str = ""
+    problems: tuple[str, ...] = ()  # of its files
     duration: int = -1  # cycles of the launch, -1 if unknown
     span: int = -1  # cycles from the first start of a wave to the last end, of all kernels; -1 if unknown
     duration_ns: float = -1.0  # the same in time, else from the table of launches; -1 if unknown
@@ -100,6 +101,7 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
         health="not run" if trace.is_static else headline(notes),
         verdict=verdict(notes),
         serious=sum(note.is_serious for note in notes),
+        problems=tuple(map(str, trace.problems)),
         isa=fingerprint(code),
         costs=line_costs(code),
         has_occupancy=numbers is not None,

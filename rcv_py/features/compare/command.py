@@ -17,6 +17,7 @@ from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from, table_doubt
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.compare.work import work_costs
+from rcv_py.analysis.overview.library import LibraryRow
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.markdown import md_code, md_table, md_text
@@ -289,7 +290,7 @@ def sentences(rows: Sequence[BuildStep], root: Path) -> Iterator[Part]:
             yield f"    {row.judgement.sentence}"
 
 
-def problems(found: Sequence[Build]) -> list[str]:
+def problems(found: Sequence[Build | LibraryRow]) -> list[str]:
     """Return the problems of captures, each sentence with the name of its capture; warn of durations."""
     said = ((one.name, text) for one in found for text in (*one.problems, one.error) if text)
     doubts = complaints((one.name, one.doubt) for one in found)

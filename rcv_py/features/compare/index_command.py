@@ -5,8 +5,9 @@ from rcv_py.base.markdown import md_text
 from rcv_py.base.text import Message, count, plural
 from rcv_py.cli.answer import CommandAnswer, TextTable
 from rcv_py.cli.opening import below, captures_below
-from rcv_py.cli.terminal import complaints, progress
+from rcv_py.cli.terminal import progress
 from rcv_py.export.report.files import library_page
+from rcv_py.features.compare.command import problems
 from rcv_py.features.compare.library_result import SCHEMA, library_table
 from rcv_py.features.compare.options import IndexOptions
 from rcv_py.work.library import library_rows
@@ -29,10 +30,9 @@ def run(options: IndexOptions) -> CommandAnswer:
         rows = ranked_rows(with_replicates(list(found)), options.sort)
     table = library_table(rows, [below(root, row.path) for row in rows])
     left_out = len(paths) - len(chosen)
-    errors = [f"{row.name}: {row.error}" for row in rows if row.error]
-    doubts = complaints((row.name, row.doubt) for row in rows)
+    errors = sum(bool(row.error) for row in rows)
     heading = Message("{0} below {1}", plural(len(rows), "capture"), root)
-    heading += Message(", {0} of which cannot be opened", count(len(errors))) if errors else ""
+    heading += Message(", {0} of which cannot be opened", count(errors)) if errors else ""
     heading += Message("; {0} more were left out", count(left_out)) if left_out else ""
     return CommandAnswer.of_table(
         SCHEMA,
@@ -44,5 +44,5 @@ def run(options: IndexOptions) -> CommandAnswer:
             "markdown": lambda: f"# {md_text(heading)}\n\n{table.markdown()}",
             "html": lambda: library_page(heading, table),
         },
-        about={"names": [row.name for row in rows], "problems": [*closed, *errors, *doubts]},
+        about={"names": [row.name for row in rows], "problems": [*closed, *problems(rows)]},
     )

@@ -1,7 +1,7 @@
 """`rcv triage`: what to look at first, with evidence and a remedy; for several captures, a line each."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -101,19 +101,20 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> CommandAnswer:
     places = [options.seen(path) for path in paths]
     with executor_for(places, jobs=options.jobs, cluster=options.cluster) as executor:
         is_here = isinstance(executor, InProcessExecutor)
-        judge = partial(
-            judged_capture,
-            given=tuple(map(options.seen, options.run_files or ())),
+        find = partial(
+            findings_of_trace,
             waves=options.waves or WORKING,
             is_whole=options.all,
-            predict=wants_predictions(options.predict, options.no_predict),
             workers=None if is_here else 0,
-            cache=options.cache if is_here else None,
+            predict=wants_predictions(options.predict, options.no_predict),
         )
+        given = tuple(map(options.seen, options.run_files or ()))
+        judge = partial(judged_capture, given=given, find=find, cache=options.cache if is_here else None)
         with progress() as report:
             judged = list(captures_mapped(judge, places, executor, _without_findings, report))
     table = result.capture_table(judged, options.seen(options.folder))
     more = Message("\n{0}; `rcv triage CAPTURE` shows more.", plural(len(table), "capture"))
+    said = [f"{one.entry.name}: {text}" for one in judged for text in one.problems]
     return CommandAnswer.of_table(
         result.FOLDER_SCHEMA,
         table,
@@ -121,29 +122,22 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> CommandAnswer:
         lambda: {"folder": str(options.folder)},
         rows="captures",
         forms={"markdown": table.markdown},
-        about={"names": [one.entry.name for one in judged]},
+        about={"names": [one.entry.name for one in judged], "problems": said},
     )
 
 
 def judged_capture(
-    path: Path,
-    given: tuple[Path, ...],
-    waves: str,
-    *,
-    is_whole: bool,
-    predict: bool | None,
-    workers: int | None,
-    cache: CaptureCache | None,
+    path: Path, given: tuple[Path, ...], find: Callable[..., Findings], cache: CaptureCache | None
 ) -> result.Judged:
     """Return the findings of one capture, or why there are none; a broken one does not stop the others."""
     entry = capture_entry(path)
     try:
         trace = open_trace(entry.path, cache=cache)
-        facts = facts_about(trace, given)
-        found = findings_of_trace(trace, facts, waves, is_whole=is_whole, workers=workers, predict=predict)
+        found = find(trace, facts_about(trace, given))
     except RcvError as error:
         return result.Judged(entry, None, str(error))
-    return result.Judged(entry, found, "" if found.findings else entry.note or found.headline)
+    note = "" if found.findings else entry.note or found.headline
+    return result.Judged(entry, found, note, tuple(map(str, trace.problems)))
 
 
 def _without_findings(path: Path, error: RcvError) -> result.Judged:

@@ -191,6 +191,7 @@ class Judged(Value):
     entry: CaptureEntry
     found: Findings | None
     note: str
+    problems: tuple[str, ...] = ()  # of its files
 
     @property
     def first(self) -> Finding | None:

@@ -114,6 +114,26 @@ def test_a_capture_without_a_source_line_is_not_healthy(rows: dict[str, dict[str
     assert "source line" in note["consequence"]
 
 
+@pytest.mark.parametrize("damage", ["", "{"])
+def test_lost_instructions_are_told(tmp_path: Path, damage: str) -> None:
+    """The index is no kinder than `rcv check`, and a script finds the damaged file in each document."""
+    for name in "ab":
+        write_sample("matmul_small", tmp_path / name)
+    lost = tmp_path / "b" / "code.json"
+    lost.write_text(damage) if damage else lost.unlink()
+    (said,) = printed_json("info", tmp_path / "b")["about"]["problems"]
+    assert said.startswith("code.json is ")
+    document = printed_json("index", tmp_path)
+    rows = {row["capture"]: row for row in document["captures"]}
+    assert rows["a"]["health"] == "healthy"
+    worst = printed_json("check", tmp_path / "b")["notes"][0]
+    assert (worst["severity"], rows["b"]["health"]) == ("error", worst["title"])
+    assert rows["b"]["serious_notes"] == 1
+    for about in (document["about"], printed_json("triage", tmp_path, "--no-predict")["about"]):
+        assert f"b: {said}" in about["problems"]
+        assert any(text.startswith("a: snapshots.json ") for text in about["problems"])
+
+
 def test_findings_are_those_of_triage(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to(sample_path("gfx12"), target_is_directory=True)
     row = printed_json("index", tmp_path, "--findings")["captures"][0]
