@@ -141,6 +141,16 @@ def test_edge_28_the_note_tells_both_times_as_the_files_have_them(tmp_path):
     )
 
 
+def test_edge_28_a_wave_that_ends_before_it_begins_lived_as_the_index_says(tmp_path):
+    files = capture()
+    life = files[FIRST]["wave"]
+    life["begin"], life["end"] = life["end"], life["begin"]
+    batch = read_all(opened(tmp_path, files))
+    assert (batch.waves[0].begin, batch.waves[0].end) == (2000, 2120)  # aligned
+    said = f"{FIRST} lets its wave end before it begins; the times that filenames.json lists count."
+    assert batch.notes == ((0, said),)
+
+
 def test_edge_28_of_two_waves_with_one_place_the_index_keeps_the_first(tmp_path):
     files = capture({PLACES[0]: wave(1000)})
     tree = files["filenames.json"]["wave_filenames"]

@@ -114,13 +114,12 @@ def lost_markers(trace: Trace) -> HealthNote | None:
 
 def clocks(trace: Trace) -> HealthNote | None:
     """Return a note if shader engines cannot be put on a common clock."""
-    apart = trace.clock.apart
-    if not apart:
+    if not trace.clock.apart:
         return None
     return HealthNote(
         name="clocks",
         title="Shader engines have no common clock",
-        evidence=(number("shader engines that are not aligned", len(apart)),),
+        evidence=(number("shader engines that are not aligned", len(trace.clock.apart)),),
         consequence="They are shown as if they began together: the launch may have taken longer.",
         remedy="Compare times within one shader engine only.",
     )
@@ -279,17 +278,15 @@ NOT_CAPTURED = (
 
 def unmatched(trace: Trace, lost: Unmatched | None) -> HealthNote | None:
     """Return a note if executions match no line of the code; if no wave was read, only if it has none."""
+    if not (lost.lost[0] if lost is not None else len(trace.waves) and not len(trace.code)):
+        return None
     is_serious, evidence = True, [number("lines of the code", 0)]
     if lost is not None:
         (executions, cycles), (every, all_cycles) = lost.lost[:2].tolist(), lost.all[:2].tolist()
-        if not executions:
-            return None
         is_serious = cycles > NOTABLE * all_cycles
         share = Message("{0} ({1} of the latency)", count(cycles), percent(cycles, all_cycles))
         their_cycles, waves = Measured("their cycles", cycles, share), number("waves", lost.waves)
         evidence = [part("instructions", executions, every), their_cycles, waves]
-    elif len(trace.code) or not len(trace.waves):
-        return None
     no_code = (str(it) for it in trace.problems if Affects.CODE in it.affects and not len(trace.code))
     return HealthNote(
         name="unmatched",

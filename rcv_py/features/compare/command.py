@@ -292,6 +292,5 @@ def sentences(rows: Sequence[BuildStep], root: Path) -> Iterator[Part]:
 
 def problems(found: Sequence[Build | LibraryRow]) -> list[str]:
     """Return the problems of captures, each sentence with the name of its capture; warn of durations."""
-    said = ((one.name, text) for one in found for text in (*one.problems, one.error) if text)
-    doubts = complaints((one.name, one.doubt) for one in found)
-    return [*(Message("{0}: {1}", *words) for words in said), *doubts]
+    said = [f"{one.name}: {text}" for one in found for text in (*one.problems, one.error) if text]
+    return [*said, *complaints((one.name, one.doubt) for one in found)]

@@ -46,8 +46,7 @@ def _instructions(trace: Trace, options: RegistersOptions) -> CommandAnswer:
 
 def _at(trace: Trace, line: int) -> CommandAnswer:
     trace.check_line(line)
-    why = why_not_known(trace)
     table = result.place_table(trace, live_registers(trace.code), line)
     place = placed_facts(trace, line)
-    text = [f"{line}  {place['text']}  {place['source']}", why or TextTable(table, trace)]
+    text = [f"{line}  {place['text']}  {place['source']}", why_not_known(trace) or TextTable(table, trace)]
     return CommandAnswer.of_table(SCHEMA, table, lambda: text, lambda: place, of=trace)

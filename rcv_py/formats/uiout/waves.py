@@ -239,6 +239,7 @@ def _exact_waits(entries: object) -> RawWaits | None:
 
 
 NEGATIVE = "has negative durations; they count as 0"
+BACKWARD = "lets its wave end before it begins; the times that filenames.json lists count"
 OVERLONG = "has instructions that stall for longer than they last; all of their time counts as stall"
 _ABSENT = -(1 << 62)  # smaller than any number of a file
 Columns = dict[str, np.ndarray]
@@ -313,22 +314,23 @@ class WaveFiles(Record):
         tokens, bases, negative, overlong = _token_columns(raws, self.numbers)
         states, lengths, negative_states = _state_columns(raws)
         waits = _wait_columns([raw.waits for raw in raws if raw.waits is not None], self.numbers)
-        facts, shift = self._facts(rows, [raw.facts for raw in raws])
+        facts, shift, early = self._facts(rows, [raw.facts for raw in raws])
         facts["base"] = np.where(np.diff(tokens["token_first"]) > 0, bases + shift, facts["begin"])
         facts["length"] = lengths
         facts["waits"] = [-1 if raw.waits is None else len(raw.waits.line) for raw in raws]
         notes: Notes = []
         for row, raw, life in zip(rows, raws, facts[["begin", "end"]].tolist(), strict=True):
-            name = self.index.file[row]
             notes += [(row, note) for note in self._life_notes(row, *life)]
+            name = self.index.file[row]
             notes += [(row, Message("{0} is damaged: {1}.", name, doubt)) for doubt in raw.doubts]
-        for why, waves in ((NEGATIVE, sorted({*negative, *negative_states})), (OVERLONG, overlong)):
+        negative = sorted({*negative, *negative_states})
+        for why, waves in ((NEGATIVE, negative), (OVERLONG, overlong), (BACKWARD, early.tolist())):
             notes += [(rows[i], f"{self.index.file[rows[i]]} {why}.") for i in waves]
         columns = tokens | states | waits
         return WaveColumns(facts=facts, **columns, lod=None, missing=tuple(missing), notes=tuple(notes))
 
-    def _facts(self, rows: list[int], said: list[dict[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
-        """The facts of waves but those about their columns, and the cycles that align each wave, int64."""
+    def _facts(self, rows: list[int], said: list[dict[str, Any]]) -> tuple[np.ndarray, ...]:
+        """The facts of waves but those about their columns; cycles that align each; who ends too early."""
         index, at = self.index, np.array(rows, dtype=np.int64)
 
         def given(key: str, otherwise: np.ndarray | int = -1) -> np.ndarray:
@@ -337,7 +339,9 @@ class WaveFiles(Record):
 
         shift = np.array([self.offset_of_se.get(se, 0) for se in index.se[at].tolist()], dtype=np.int64)
         begin = given("begin", index.begin[at] - shift) + shift
-        end = np.maximum(begin, given("end", index.end[at] - shift) + shift)
+        end = given("end", index.end[at] - shift) + shift
+        early = np.flatnonzero(end < begin)
+        begin[early], end[early] = index.begin[at[early]], index.end[at[early]]
         cu, dispatcher = given("cu"), given("dispatcher")
         found = {name: getattr(index, name)[at] for name in ("se", "simd", "slot", "wid")}
         found |= {name: given(key) for key, name in PLAIN_FACTS.items()}
@@ -345,7 +349,7 @@ class WaveFiles(Record):
         found["cu"] = np.where(cu >= 0, cu & 0x7F, index.cu[at])
         found["me"] = np.where(dispatcher >= 0, dispatcher >> 4 & 7, found["me"])
         found["pipe"] = np.where(dispatcher >= 0, dispatcher & 15, found["pipe"])
-        return facts_of(len(rows), **found), shift
+        return facts_of(len(rows), **found), shift, early
 
     def _life_notes(self, row: int, begin: int, end: int) -> Iterator[str]:
         first, last = int(self.index.begin[row]), int(self.index.end[row])
