@@ -341,7 +341,8 @@ class WaveFiles(Record):
         begin = given("begin", index.begin[at] - shift) + shift
         end = given("end", index.end[at] - shift) + shift
         early = np.flatnonzero(end < begin)
-        begin[early], end[early] = index.begin[at[early]], index.end[at[early]]
+        begin[early] = index.begin[at[early]]
+        end[early] = np.maximum(begin, index.end[at])[early]
         cu, dispatcher = given("cu"), given("dispatcher")
         found = {name: getattr(index, name)[at] for name in ("se", "simd", "slot", "wid")}
         found |= {name: given(key) for key, name in PLAIN_FACTS.items()}

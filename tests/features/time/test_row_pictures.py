@@ -237,7 +237,7 @@ def test_a_plot_in_sight_can_be_closed_by_itself(ui: UiContext) -> None:
 
 def test_while_waves_arrive_a_row_is_joined_anew_when_it_is_twice_as_long(tmp_path: Path) -> None:
     """Else all that was joined before would be again, each time that some more are there."""
-    files = reader(tmp_path, {f"{i}.json": wave(begin=100 * i) for i in range(9)})
+    files = reader(tmp_path, {f"{i}.json": wave(begin=100 * i, end=100 * i + 60) for i in range(9)})
     capture = trace(files)
     store, rows, known = WaveStore(capture), (), {}
     joined = []
@@ -252,7 +252,7 @@ def test_while_waves_arrive_a_row_is_joined_anew_when_it_is_twice_as_long(tmp_pa
 
 def test_a_row_to_which_nothing_was_added_stays(tmp_path: Path) -> None:
     """What it joined lasts as long: most rows of a capture wait while others get their waves."""
-    files = reader(tmp_path, {f"{i}.json": wave(begin=100 * i) for i in range(4)})
+    files = reader(tmp_path, {f"{i}.json": wave(begin=100 * i, end=100 * i + 60) for i in range(4)})
     capture = trace(files)
     capture = replace(capture, waves=replace(capture.waves, slot=np.array([0, 0, 0, 1])))
     store = WaveStore(capture)
