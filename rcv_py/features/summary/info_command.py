@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from rcv_py.analysis.compare.costs import launch_of, table_doubt
 from rcv_py.analysis.cost.pc_samples import StallReasons
 from rcv_py.analysis.health import capture_health
 from rcv_py.base.errors import NotATrace, UsageError
@@ -89,8 +88,11 @@ def _of_capture(path: Path, options: InfoOptions) -> CommandAnswer:
         trace = replace(trace, problems=(*trace.problems, *trace.wave_problems(missing, notes), *spans))
     run = facts_about(trace)
     said = [Problem(Severity.WARNING, "", text, "Copy the file again.") for text in run.damage]
-    if doubt := table_doubt(launch_of(trace), run):
-        said.append(Problem(Severity.WARNING, "", doubt, "Take durations from the clock of the capture."))
+    if run.kernel is not None:
+        from rcv_py.analysis.compare.costs import launch_of, table_doubt  # noqa: PLC0415 - of tables alone
+
+        if doubt := table_doubt(launch_of(trace), run):
+            said.append(Problem(Severity.WARNING, "", doubt, "Take durations from the clock of the capture."))
     trace = replace(trace, problems=(*trace.problems, *said))
     facts = info_result.info(trace, run.allocated)
 
