@@ -201,7 +201,7 @@ class Phases(Record):
 
     @property
     def stall_shares(self) -> list[float | None]:
-        """Stalled part of each phase; None without cycles, or if a wave (damaged) stalled longer."""
+        """Stalled part of each phase; None if it has no cycles, or a damaged wave stalled for longer."""
         is_known = np.all(self.stall <= self.cycles, axis=0) & np.any(self.cycles, axis=0)
         shares = self.stall.sum(axis=0) / np.maximum(1, self.cycles.sum(axis=0))
         return np.where(is_known, shares, np.array(None)).tolist()

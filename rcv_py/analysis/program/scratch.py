@@ -26,7 +26,7 @@ _RETURN = re.compile(r"s_setpc_b64\s+s\[30:31\]")
 
 @memoized
 def scratch_accesses(code: CodeTable) -> np.ndarray:
-    """Return whether each code row reads or writes scratch memory, bool; in the order of the rows."""
+    """Return whether each code row reads or writes scratch memory, bool [code rows]."""
     texts = [text.strip() for text in code.text]
     found = np.array([text.startswith("scratch_") for text in texts], dtype=bool)
     if found.any() or not any(text.startswith("buffer_") for text in texts):

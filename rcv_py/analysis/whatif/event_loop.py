@@ -153,8 +153,7 @@ class Board:
             wide[:] = self._tokens
             self._tokens = wide
         n = len(self._tokens) // (ROW + len(APART))
-        is_apart = column >= ROW
-        place = slice(column * n, (column + 1) * n) if is_apart else slice(column, ROW * n, ROW)
+        place = slice(column * n, (column + 1) * n) if column >= ROW else slice(column, ROW * n, ROW)
         self._tokens[place][rows] = values
 
     def _played(self, recording: Recording, waves_only: bool) -> Played:

@@ -225,7 +225,7 @@ class Player:
         return self._ceilings().least(unit.stream, base, before.span, changes)
 
     def _alike(self, guess: Guess) -> Future[list[PlayedUnit]]:
-        """Return for each unit the first one with the same recording: equal units are played once."""
+        """Find for each unit the first one with the same recording, in a thread: equal units play once."""
 
         def alike() -> list[PlayedUnit]:
             found: list[PlayedUnit] = []
